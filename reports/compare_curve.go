@@ -40,10 +40,9 @@ func (p *pair) chooseRate() {
 	p.first.curve, p.second.curve = chosen, chosen
 }
 
-// hasGivenRates tells whether the half is of curves whose rates no search found.
+// hasGivenRates reports whether the half is of curves whose rates no search found.
 func (h half) hasGivenRates() bool {
-	isSearched := func(r results.Record) bool { return r.Result != nil && r.Result.Sustainable != nil }
-	return h.points[0].Spec.Measure == study.MeasureCurve && !slices.ContainsFunc(h.endedOK(), isSearched)
+	return h.points[0].Spec.Measure == study.MeasureCurve && !results.Searched(h.endedOK())
 }
 
 // rates lists the rates that the half's curves offered, in their order, whatever became of them. All have the same, so those of
@@ -55,7 +54,7 @@ func (h half) rates() []results.RepetitionLoad {
 	return nil
 }
 
-// endedOKAt tells whether the rate with this title ended ok in any repetition that did.
+// endedOKAt reports whether the rate with this title ended ok in any repetition that did.
 func (h half) endedOKAt(title string) bool {
 	return slices.ContainsFunc(h.endedOK(), func(r results.Record) bool {
 		_, ok := okAt(r, title)
@@ -75,7 +74,7 @@ func okAt(r results.Record, title string) (l results.RepetitionLoad, ok bool) {
 	return loads[i], true
 }
 
-// endsAt tells whether the rate with this title is the last one that the half's curves offered.
+// endsAt reports whether the rate with this title is the last one that the half's curves offered.
 func (h half) endsAt(title string) bool {
 	rates := h.rates()
 	return len(rates) > 0 && rates[len(rates)-1].RowTitle == title

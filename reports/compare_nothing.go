@@ -60,7 +60,7 @@ func idOf(r results.Record) repetitionID {
 	return repetitionID{point: r.PointID, number: r.Repetition, began: r.Began.UnixNano()}
 }
 
-// isPartOf tells whether the other side has all repetitions of this one.
+// isPartOf reports whether the other side has all repetitions of this one.
 func (s Side) isPartOf(other Side) bool {
 	ofOther := map[repetitionID]bool{}
 	for _, r := range other.Set.Records {

@@ -11,7 +11,7 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 )
 
-// anyLoad tells whether a condition holds for any record of points, or for any rate of a curve.
+// anyLoad reports whether a condition holds for any record of points, or for any rate of a curve.
 func anyLoad(points []results.Point, condition func(results.Record) bool) bool {
 	return slices.ContainsFunc(points, func(p results.Point) bool {
 		return slices.ContainsFunc(withRates(p.Records), condition)
@@ -40,37 +40,36 @@ func booksOf(r results.Record) results.Books {
 	return r.Result.Books
 }
 
-// leftUnsent tells whether messages that were due were never sent.
+// leftUnsent reports whether messages that were due were never sent.
 func leftUnsent(r results.Record) bool { return booksOf(r).Unsent > 0 }
 
-// wasResent tells whether messages were sent again.
+// wasResent reports whether messages were sent again.
 func wasResent(r results.Record) bool { return booksOf(r).Resent > 0 }
 
-// wasDropped tells whether the client library dropped deliveries.
+// wasDropped reports whether the client library dropped deliveries.
 func wasDropped(r results.Record) bool { return booksOf(r).Dropped > 0 }
 
-// isLaterRepetition tells whether a record is not the first repetition of its point.
+// isLaterRepetition reports whether a record is not the first repetition of its point.
 func isLaterRepetition(r results.Record) bool { return r.Repetition > 1 }
 
-// expectsOtherThanSent tells whether not every message was expected exactly once: several subscriptions
+// expectsOtherThanSent reports whether not every message was expected exactly once: several subscriptions
 // expected it, or none.
 func expectsOtherThanSent(r results.Record) bool { return booksOf(r).Expected != booksOf(r).Sent }
 
-// hasDeviations tells whether any message was lost, duplicated, reordered or corrupted.
+// hasDeviations reports whether any message was lost, duplicated, reordered or corrupted.
 func hasDeviations(r results.Record) bool {
 	b := booksOf(r)
 	return b.Lost+b.Duplicated+b.Reordered+b.Corrupted > 0
 }
 
-// orderUnknown tells whether agents' clocks do not show in which order some messages came.
+// orderUnknown reports whether agents' clocks do not show in which order some messages came.
 func orderUnknown(r results.Record) bool { return hasDoubt(r, doubt.OrderUnknown) }
 
-// flushedFiles tells whether the broker flushed files to the disk.
 func flushedFiles(r results.Record) bool {
 	return r.Result != nil && r.Result.Cost.BrokerFlushes != nil && *r.Result.Cost.BrokerFlushes > 0
 }
 
-// pausedTooLong tells whether the generator's machine stood still for long enough to cause a doubt.
+// pausedTooLong reports whether the generator's machine stood still for long enough to cause a doubt.
 func pausedTooLong(r results.Record) bool { return hasDoubt(r, doubt.Pauses) }
 
 func hasDoubt(r results.Record, kind *doubt.Kind) bool {

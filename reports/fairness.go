@@ -41,7 +41,7 @@ func unequalGuarantees(points []results.Point) string {
 		strings.Join(slices.Sorted(maps.Keys(brokers)), " and "), strings.Join(slices.Sorted(maps.Keys(guarantees)), ", "))
 }
 
-// hasCounterpart tells whether another broker was given the same messages and load as p, under another
+// hasCounterpart reports whether another broker was given the same messages and load as p, under another
 // guarantee.
 func hasCounterpart(p results.Point, points []results.Point) bool {
 	return slices.ContainsFunc(points, func(o results.Point) bool {
@@ -158,7 +158,7 @@ func usedRecords(p results.Point) []results.Record {
 // slowFlushSeconds is the time that a flush of many messages takes on a slow disk.
 const slowFlushSeconds = 0.02
 
-// flushesFirst tells whether a broker can have flushed messages before it acknowledged them. One flush
+// flushesFirst reports whether a broker can have flushed messages before it acknowledged them. One flush
 // serves all messages that wait for it, by Little's law
 //
 //	waiting = rate × ackSeconds

@@ -147,7 +147,6 @@ func capitalized(sentence string) string {
 // mostThings is how many things a footnote says; the report doubts has all.
 const mostThings = 3
 
-// text words a footnote.
 func (n *footnotes) text(f footnote) string {
 	var words []string
 	several := n.severalSettings()

@@ -52,7 +52,7 @@ func goalsTable(points []results.Point, l layout, notes *footnotes) document.Tab
 	return tableOf("Goals of the searches", columns, goals)
 }
 
-// used tells whether conclusions may be drawn from the searches.
+// used reports whether conclusions may be drawn from the searches.
 func (g searchGoal) used() bool { return len(g.point.Ok()) > 0 }
 
 // ofLatency is a figure of the goal's bound on latency. It is blank if the goal has no such bound.

@@ -46,9 +46,7 @@ func isMeasured(p results.Point) bool {
 	return slices.ContainsFunc(p.Shown(), func(r results.Record) bool { return r.Result != nil })
 }
 
-func isSearched(p results.Point) bool {
-	return slices.ContainsFunc(p.Shown(), func(r results.Record) bool { return r.Result != nil && r.Result.Sustainable != nil })
-}
+func isSearched(p results.Point) bool { return results.Searched(p.Shown()) }
 
 func hasGoals(p results.Point) bool { return len(results.Goals(p.Shown())) > 0 }
 

@@ -31,7 +31,7 @@ type layout struct {
 	settings []string // that all points share: "topics 1"
 }
 
-// byName tells whether points are identified by their names.
+// byName reports whether points are identified by their names.
 func (l layout) byName() bool { return len(l.axes) == 0 }
 
 // layoutOf chooses the layout of a table of points. Points that differ in nothing but their broker,

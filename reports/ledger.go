@@ -132,7 +132,7 @@ func accountsOf(points []results.Point) []account {
 	return accounts
 }
 
-// isCounted tells whether there are books: a tool that doesn't count, or a repetition that sent nothing, has none.
+// isCounted reports whether there are books: a tool that doesn't count, or a repetition that sent nothing, has none.
 func (a account) isCounted() bool { return booksOf(a.load.Record) != results.Books{} }
 
 // countCell is a count of messages, in parentheses if it counts nowhere; blank if nothing was counted.
@@ -143,7 +143,7 @@ func (a account) countCell(key string) document.Cell {
 	return countCell(a.load.Record.Result.Books, key).Excluded(a.countsNothing())
 }
 
-// countsNothing tells whether the counts are no fact about the broker: only those of repetitions that ended ok or failed are.
+// countsNothing reports whether the counts are no fact about the broker: only those of repetitions that ended ok or failed are.
 func (a account) countsNothing() bool {
 	status := a.load.Record.Status
 	return status != results.OK && status != results.Failed
@@ -188,7 +188,6 @@ var bookKeys = []string{
 	results.KeyDropped, results.KeyDuplicated, results.KeyReordered, results.KeyCorrupted,
 }
 
-// streamTable shows the streams that have a fault.
 func (a account) streamTable() document.Table {
 	title := fmt.Sprintf("Faults: %s, %s, %s, repetition %d",
 		a.point.Name, a.point.Setting(), a.load.RowTitle, a.load.Record.Repetition)

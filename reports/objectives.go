@@ -109,7 +109,7 @@ func objectiveVerdict(objective string, verdicts []gate.Verdict) document.Verdic
 	return v
 }
 
-// missesObjective tells whether a load of a point missed an objective of its spec. records are those of
+// missesObjective reports whether a load of a point missed an objective of its spec. records are those of
 // the load. Of objectives that can't be read here, because a newer version wrote them, it isn't known.
 func missesObjective(p results.Point, records []results.Record) bool {
 	if len(records) == 0 {

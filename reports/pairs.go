@@ -43,7 +43,7 @@ type half struct {
 
 func (p pair) halves() []half { return []half{p.first, p.second} }
 
-// hasPublished tells whether either half holds figures of a publication, which no test applies to.
+// hasPublished reports whether either half holds figures of a publication, which no test applies to.
 func (p pair) hasPublished() bool {
 	return slices.ContainsFunc(slices.Concat(p.first.points, p.second.points), results.Point.Published)
 }
@@ -76,10 +76,10 @@ func (h half) endedOK() []results.Record {
 	return records
 }
 
-// has tells whether any usable record has a value of m.
+// has reports whether any usable record has a value of m.
 func (h half) has(m results.Metric) bool { return len(m.Values(h.usable())) > 0 }
 
-// hasLatency tells whether any usable record has latencies from the intended time. Results imported
+// hasLatency reports whether any usable record has latencies from the intended time. Results imported
 // from other tools don't.
 func (h half) hasLatency() bool {
 	return slices.ContainsFunc(h.usable(), func(r results.Record) bool {
@@ -107,7 +107,7 @@ func match(a, b Side, meantToDiffer []string) matches {
 	return matchBy(a, b, meantToDiffer, func(p results.Point) string { return p.Setting() + ", " + loadID(p) })
 }
 
-// anyPublished tells whether a side holds figures of a publication.
+// anyPublished reports whether a side holds figures of a publication.
 func anyPublished(a, b Side) bool {
 	return slices.ContainsFunc(slices.Concat(a.Set.Points, b.Set.Points), results.Point.Published)
 }

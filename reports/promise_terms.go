@@ -63,7 +63,7 @@ func listeningWords(l results.Listened) string {
 	return text
 }
 
-// leavesLossesOut tells whether messages are missing that may not be lost, so that the verdict leaves them
+// leavesLossesOut reports whether messages are missing that may not be lost, so that the verdict leaves them
 // out.
 func (t faultTrial) leavesLossesOut() bool {
 	return t.lossesUnproven && booksOf(t.record).LostAcked > 0

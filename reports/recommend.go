@@ -117,7 +117,7 @@ func (s sweep) best() []results.Point { return s.ranked[:min(maxBest, len(s.rank
 // tradeoff lists the metrics between which one has to choose: rate, latency and cost.
 func (s sweep) tradeoff() []results.Metric { return results.Tradeoff(s.points[0].Spec.Measure) }
 
-// isRecommended tells whether points are those of sweeps of one broker each. Then the recommendation
+// isRecommended reports whether points are those of sweeps of one broker each. Then the recommendation
 // replaces the ranking, which would rank the broker against itself.
 func isRecommended(points []results.Point, sweeps []sweep) bool {
 	for _, w := range byWorkload(points) {
@@ -241,7 +241,7 @@ func (s sweep) verdict() document.Verdict {
 	return v
 }
 
-// allZero tells whether the highest figure of all is 0: no search found a rate that passed, so none is the best.
+// allZero reports whether the highest figure of all is 0: no search found a rate that passed, so none is the best.
 func (s sweep) allZero() bool {
 	isAboveZero := func(p results.Point) bool { return s.metric.Over(p.Ok()).Median > 0 }
 	return s.metric.Better == results.Higher && !slices.ContainsFunc(slices.Concat(s.ranked, s.missed), isAboveZero)

@@ -99,7 +99,6 @@ func (s Section) Guarantees() string {
 	return "Guarantee asked for: " + strings.Join(asked, "; or ") + "."
 }
 
-// joinNonEmpty joins the texts that are not empty.
 func joinNonEmpty(separator string, texts ...string) string {
 	return strings.Join(slices.DeleteFunc(slices.Clone(texts), func(t string) bool { return t == "" }), separator)
 }

@@ -73,7 +73,7 @@ func plural(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// isCurveRate tells whether a load point is one rate of a curve. Unlike other load points it has a
+// isCurveRate reports whether a load point is one rate of a curve. Unlike other load points it has a
 // status of its own.
 func isCurveRate(l results.LoadPoint) bool {
 	return l.Point.Spec.Measure == study.MeasureCurve && l.Rate > 0

@@ -252,7 +252,7 @@ func placesText(s claim.Statement, p claim.Part) (texts []string) {
 	return texts
 }
 
-// judgedByPlace tells whether the places that a statement is about are judged one by one.
+// judgedByPlace reports whether the places that a statement is about are judged one by one.
 func judgedByPlace(s claim.Statement) bool {
 	return s.Take == claim.TakeEach || s.Take == claim.TakeShare
 }

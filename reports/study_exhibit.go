@@ -104,7 +104,7 @@ func compareRows(a, b exhibitRow) int {
 	return cmp.Or(cmp.Compare(a.rate, b.rate), results.CompareValues(a.value, b.value))
 }
 
-// shows tells whether a point belongs in the exhibit: whether it has the exhibit's experiment and settings.
+// shows reports whether a point belongs in the exhibit: whether it has the exhibit's experiment and settings.
 func (x exhibit) shows(point results.Point) bool {
 	axes := point.Records[0].Axes // all records of a point have the same axes
 	for axis, value := range x.Where {
@@ -139,7 +139,7 @@ func (x *exhibit) addLoadPoint(row exhibitRow, l results.LoadPoint) {
 		row.loadPoints = map[string]results.LoadPoint{}
 		x.rows = append(x.rows, row)
 	}
-	bySide, side := x.rows[i].loadPoints, sideOf(l.Point)
+	bySide, side := x.rows[i].loadPoints, claim.SideOf(l.Point)
 	shown, taken := bySide[side]
 	if taken {
 		x.notShown++
@@ -149,13 +149,13 @@ func (x *exhibit) addLoadPoint(row exhibitRow, l results.LoadPoint) {
 	}
 }
 
-// isOnlyPublished tells whether the row was not measured.
+// isOnlyPublished reports whether the row was not measured.
 func (r exhibitRow) isOnlyPublished() bool {
 	_, published := r.loadPoints[claim.Published]
 	return published && len(r.loadPoints) == 1
 }
 
-// isPreferred tells whether load point a is shown rather than b: because only a ended ok, or because a is later.
+// isPreferred reports whether load point a is shown rather than b: because only a ended ok, or because a is later.
 func isPreferred(a, b results.LoadPoint) bool {
 	if a.Used() != b.Used() {
 		return a.Used()

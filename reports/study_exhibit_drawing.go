@@ -41,7 +41,6 @@ func (p Paper) drawingName(i int) string {
 // styles are those of sides.
 var styles = map[string]document.Style{claim.Published: document.Dashed, claim.Then: document.Dotted, claim.Now: document.Solid}
 
-// drawing is the exhibit as a drawing with this name.
 func (x exhibit) drawing(name string) document.Drawing {
 	d := document.Drawing{Name: name, Title: x.Title, Subtitle: x.setup()}
 	for _, side := range x.sides {
@@ -79,10 +78,10 @@ func (x exhibit) drawing(name string) document.Drawing {
 				isPlaced := true
 				if across != nil {
 					a := across.cell(r, sideName)
-					mark.X, isPlaced = a.Number, isNumber(a)
+					mark.X, isPlaced = a.Number, a.IsNumber()
 				}
 				switch {
-				case isNumber(y) && isPlaced:
+				case y.IsNumber() && isPlaced:
 					mark.Y = y.Excluded(sideName != claim.Published && !r.loadPoints[sideName].Used())
 					panel.Marks = append(panel.Marks, mark)
 				case y.Kind == document.Words:

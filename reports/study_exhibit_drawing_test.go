@@ -40,7 +40,7 @@ func TestTheExhibitsOfAllPapersAreDrawn(t *testing.T) {
 				for _, r := range x.rows {
 					for side, name := range x.sides {
 						cell := columns[c].cell(r, name)
-						if !isNumber(cell) {
+						if !cell.IsNumber() {
 							continue
 						}
 						marks[name]++

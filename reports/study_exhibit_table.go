@@ -128,7 +128,6 @@ func (x exhibit) rowColumns() []columnOf[exhibitRow] {
 	return columns
 }
 
-// rowName is the name of what the rows are.
 func (x exhibit) rowName() string {
 	if x.Rows == study.RowsOfRates {
 		return "rate"

@@ -7,7 +7,6 @@
 package reports
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -72,7 +71,7 @@ func ReadPaper(name string) (Paper, error) {
 	return Paper{Study: parsed, Grid: grid, Claims: claims, Figures: figures}, nil
 }
 
-// isPublished tells whether the study repeats a publication.
+// isPublished reports whether the study repeats a publication.
 func (p Paper) isPublished() bool { return p.Study.Source != "" || len(p.Claims)+len(p.Figures) > 0 }
 
 // choose returns the words for a study that repeats a publication, or else those for another study.
@@ -133,16 +132,7 @@ func (p Paper) ownResults(set *results.Set) *results.Set {
 // measuredSides are the sides that were measured: claim.Then, claim.Now, or both.
 func (p Paper) measuredSides(own *results.Set) []string { return claim.Sides(own, p.Study.Name) }
 
-// sideOf is the side that a point belongs to. A study that doesn't tell then from now was run with
-// today's versions.
-func sideOf(p results.Point) string {
-	if p.Published() {
-		return claim.Published
-	}
-	return cmp.Or(p.Records[0].Axes["when"], claim.Now) // all records of a point have the same axes
-}
-
-// AnswersClaims tells whether all studies of the results come with the program, and the results decide
+// AnswersClaims reports whether all studies of the results come with the program, and the results decide
 // at least one claim of each. Then the report "claims" is the one to show. That report, and not this
 // function, says why a study can't be read.
 func AnswersClaims(set *results.Set) bool {

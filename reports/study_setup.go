@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/brokermark/brokermark/internal/claim"
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/study"
@@ -59,7 +60,7 @@ var setupColumns = []columnOf[sideSetup]{
 func setupOf(side string, own *results.Set) sideSetup {
 	s := sideSetup{side: side}
 	for _, point := range own.Points {
-		if sideOf(point) != side {
+		if claim.SideOf(point) != side {
 			continue
 		}
 		for _, r := range point.Ok() {

@@ -39,7 +39,7 @@ func (x exhibit) similarities() []similarity {
 			var published, measured, ratios []float64
 			for _, r := range x.rows {
 				theirs, ours := c.cell(r, claim.Published), c.cell(r, side)
-				if !isNumber(theirs) || !isNumber(ours) {
+				if !theirs.IsNumber() || !ours.IsNumber() {
 					continue
 				}
 				published, measured = append(published, theirs.Number), append(measured, ours.Number)
@@ -65,8 +65,6 @@ var similarityColumns = []columnOf[similarity]{
 	cellColumn(document.Column{Key: "ratio", Name: "measured ÷\npublished", Unit: unit.Factor, Spread: true},
 		func(s similarity) document.Cell { return s.ratio.Cell() }),
 }
-
-func isNumber(c document.Cell) bool { return c.Kind == document.Figure || c.Kind == document.Interval }
 
 // spearman is Spearman's rank correlation of pairs: 1 if y rises wherever x does, −1 if it falls. It is NaN if all x or all y are equal.
 func spearman(x, y []float64) float64 { return stat.Correlation(ranks(x), ranks(y), nil) }

@@ -130,7 +130,6 @@ func (t numberedTrial) furtherVerdict(goal int) string {
 	return t.Others[goal-1]
 }
 
-// trialTable has a row for each trial of a search.
 func trialTable(name string, search *results.Sustainable) document.Table {
 	columns := []columnOf[numberedTrial]{
 		textColumn(document.Column{Key: "search", MachinesOnly: true}, func(numberedTrial) string { return name }),

@@ -86,7 +86,6 @@ func (w rankedWorkload) verdict(about string) document.Verdict {
 // inSentence is a claim that goes on a sentence: it begins with no capital letter.
 func inSentence(claim string) string { return strings.ToLower(claim[:1]) + claim[1:] }
 
-// isFixedRate tells whether a point was measured at a rate that its study gives.
 func isFixedRate(p results.Point) bool { return p.Spec.Measure == study.MeasureRate }
 
 // maxFullRankings is how many rankings at fixed rates a verdict words in full, if it has no others. More would be too long to read.
@@ -174,7 +173,7 @@ func withoutFigure(workloads []rankedWorkload) string {
 		listSentence("Refused by ", slices.Compact(refused), ", "))
 }
 
-// failedInPart tells whether repetitions of a point failed and others ended ok. Their figures are those of the latter, which tell nothing
+// failedInPart reports whether repetitions of a point failed and others ended ok. Their figures are those of the latter, which tell nothing
 // of what the others lost.
 func failedInPart(p results.Point) bool {
 	_, failed := firstFailure(p)

@@ -1,5 +1,5 @@
 // Package bundle packs a study with its records and all that its report shows into one zip, and reads the records of such a zip
-// that may be somebody else's. It knows the files and their sums, and nothing of what pages and figures show.
+// that may come from another user. It knows the files and their sums, and nothing of what pages and figures show.
 //
 // Two bundles of the same records, made by the same version, are equal byte by byte: the records are sorted, the names too, and no
 // file has a time.
@@ -33,7 +33,6 @@ type File struct {
 	Write func(io.Writer) error
 }
 
-// text is a file with this content.
 func text(name string, content []byte) File {
 	return File{name, func(w io.Writer) error {
 		_, err := w.Write(content)

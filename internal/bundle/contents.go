@@ -193,7 +193,6 @@ func (c Contents) citation() ([]byte, error) {
 	return yaml.Marshal(file)
 }
 
-// about is the study's question with its source.
 func (c Contents) about() string { return strings.TrimSpace(c.Study.Question + " " + c.Study.Source) }
 
 var (

@@ -130,7 +130,6 @@ func content(f *zip.File) ([]byte, error) {
 	return bounded.All(r, maxFile)
 }
 
-// sumOf reads a file and returns its sum.
 func sumOf(f *zip.File) (string, error) {
 	r, err := open(f)
 	if err != nil {

@@ -19,6 +19,15 @@ func grouped(samples []sample, axes []string) []group {
 	return results.GroupBy(samples, func(s sample) string { return s.cellName(axes) })
 }
 
+// byCell is grouped by the names of the cells.
+func byCell(samples []sample, axes []string) map[string]group {
+	cells := map[string]group{}
+	for _, cell := range grouped(samples, axes) {
+		cells[cell.Name] = cell
+	}
+	return cells
+}
+
 // cellAxes are the axes whose values make the cells: those that the statement gives, or else all on which the samples
 // differ, but for those that it compares. If broker and topics vary and topics are compared, each broker is a cell.
 func (s Statement) cellAxes(samples []sample, compared ...string) []string {
@@ -78,7 +87,6 @@ func (s Statement) pooledFigure(m results.Metric, g group, where string) (Figure
 	return pooled(s.pooling(m), figures), nil
 }
 
-// cellFigure is the metric of a cell.
 func (s Statement) cellFigure(m results.Metric, cell group) (Figure, *undecided) {
 	return s.pooledFigure(m, cell, fmt.Sprintf("of %s at %q", m.Name, cell.Name))
 }

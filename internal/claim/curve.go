@@ -123,7 +123,7 @@ func kneeOf(records []store.Record) store.Knee {
 	return all
 }
 
-// isBeyond tells whether an offered rate lies beyond the knee: from the jump in latency on. If there was no jump, the
+// isBeyond reports whether an offered rate lies beyond the knee: from the jump in latency on. If there was no jump, the
 // knee is the highest rate that came through, and an offered rate is beyond it if even 98 % of it is more. With a knee
 // of 9900, 10,000 is not beyond it (9800), and 10,200 is (9996).
 func isBeyond(knee store.Knee, offered float64) bool {

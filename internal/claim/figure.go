@@ -22,7 +22,6 @@ type Figure struct {
 	Unit      unit.Unit
 }
 
-// known reports whether there is a figure.
 func (f Figure) known() bool { return f.N > 0 }
 
 // summarized makes a figure of a summary over repetitions. Errors of measurement widen its spread: a latency of which too many messages
@@ -114,7 +113,7 @@ func (r Range) Given() bool { return r != anywhere }
 // is a little more than 0.1. Of a bound of 0 it is 0.
 const slack = 1e-9
 
-// judge tells whether f lies within r: Reproduced if its whole interval does, NotReproduced if none of it does.
+// judge reports whether f lies within r: Reproduced if its whole interval does, NotReproduced if none of it does.
 func (r Range) judge(f Figure) Verdict {
 	if !f.known() {
 		return Undecided

@@ -138,7 +138,6 @@ func (n node) axes() []string {
 	return names
 }
 
-// metric reads the key of a metric.
 func (n node) metric() results.Metric {
 	m, err := results.MetricByKey(n.yaml.Value)
 	if err != nil {
@@ -177,7 +176,6 @@ func (n node) positive() int {
 	return 0
 }
 
-// flag reads true or false.
 func (n node) flag() bool { return n.text("true", "false") == "true" }
 
 // share reads a number from 0 to 1.

@@ -44,10 +44,7 @@ func (s Statement) samples(all []sample, alpha float64) ([]sample, *undecided) {
 		return nil, why
 	}
 	axes := varyingAxes(slices.Concat(dividends, divisors), s.comparedAxes()...)
-	divisorsOf := map[string]group{} // by what they are measured at
-	for _, g := range grouped(divisors, axes) {
-		divisorsOf[g.Name] = g
-	}
+	divisorsOf := byCell(divisors, axes)
 	var pairs []sample
 	for _, dividend := range dividends {
 		place := dividend.cellName(axes)

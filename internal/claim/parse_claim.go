@@ -28,21 +28,14 @@ func readClaim(n node) Claim {
 	var c Claim
 	var shared Statement // what the claim says of all its statements
 	shared.Take, shared.Expect, shared.Change = TakeEach, anywhere, anywhere
+	texts := map[string]*string{
+		"id": &c.ID, "says": &c.Says, "where": &c.Where, "published": &c.Published, "note": &c.Note, "undecidable": &c.Undecidable,
+	}
 	for key, value := range n.entries(slices.Concat(claimKeys, commonKeys, kinds)...) {
-		switch key {
-		case "id":
-			c.ID = value.text()
-		case "says":
-			c.Says = value.text()
-		case "where":
-			c.Where = value.text()
-		case "published":
-			c.Published = value.text()
-		case "note":
-			c.Note = value.text()
-		case "undecidable":
-			c.Undecidable = value.text()
-		case "absolute":
+		switch text := texts[key]; {
+		case text != nil:
+			*text = value.text()
+		case key == "absolute":
 			c.Absolute = value.flag()
 		default:
 			shared.read(n, key, value)
@@ -122,15 +115,12 @@ func kindsIn(n node) []string {
 // read reads the value of one of a mapping's keys, which replaces what was said further out. It passes over keys that
 // are not part of a statement: all, and the names of kinds.
 func (s *Statement) read(mapping node, key string, value node) {
+	if s.Selection.read(key, value) {
+		return
+	}
 	switch key {
-	case "experiment":
-		s.Experiments = value.texts()
-	case "metric":
-		s.Metric = value.metric()
 	case "select":
 		s.Select = readSelector(value)
-	case "at":
-		s.At = value.text(rateChoices...)
 	case "over":
 		s.Over, s.OverGiven = value.axes(), true
 	case "pool":

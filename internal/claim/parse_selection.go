@@ -17,18 +17,26 @@ func readSelector(n node) Selector {
 	return s
 }
 
+// read reads the value of a key that statements and their operands have, and reports whether it is one.
+func (s *Selection) read(key string, value node) bool {
+	switch key {
+	case "experiment":
+		s.Experiments = value.texts()
+	case "metric":
+		s.Metric = value.metric()
+	case "at":
+		s.At = value.text(rateChoices...)
+	default:
+		return false
+	}
+	return true
+}
+
 // readOperand reads an operand of a ratio: a selector that may also have an experiment, a metric and rates of its own.
 func readOperand(n node) Selection {
 	s := Selection{Select: Selector{}}
 	for key, value := range axisEntries(n) {
-		switch key {
-		case "experiment":
-			s.Experiments = value.texts()
-		case "metric":
-			s.Metric = value.metric()
-		case "at":
-			s.At = value.text(rateChoices...)
-		default:
+		if !s.read(key, value) {
 			s.Select[study.AxisName(key)] = readCriterion(value)
 		}
 	}

@@ -55,7 +55,6 @@ func (s Statement) rank(chosen []sample) (Part, *undecided) {
 	return Part{}, noFigure(chosen, s.Metric)
 }
 
-// contendersIn lists the contenders of a cell.
 func (s Statement) contendersIn(cell group) ([]contender, *undecided) {
 	groups, why := splitBy(s.Ranking.By, cell)
 	if why != nil {
@@ -92,7 +91,6 @@ func find(contenders []contender, name string) (c contender, ok bool) {
 	return contenders[i], true
 }
 
-// named are the contenders that the ranking names.
 func (r Ranking) named() []string {
 	if r.Order != nil {
 		return r.Order
@@ -100,7 +98,7 @@ func (r Ranking) named() []string {
 	return []string{r.Who}
 }
 
-// rankCell judges a cell in which all that the ranking names have a figure, and somebody else has one.
+// rankCell judges a cell in which all that the ranking names have a figure, and another contender has one.
 func (s Statement) rankCell(cellName string, contenders []contender) Cell {
 	named := s.Ranking.named()
 	first, _ := find(contenders, named[0])
@@ -127,7 +125,7 @@ func (s Statement) rankCell(cellName string, contenders []contender) Cell {
 	return cell
 }
 
-// judgeOrder tells whether each contender of the order is better than the next.
+// judgeOrder reports whether each contender of the order is better than the next.
 func (s Statement) judgeOrder(contenders []contender) Verdict {
 	verdict := Reproduced
 	for i := range len(s.Order) - 1 {
@@ -138,7 +136,7 @@ func (s Statement) judgeOrder(contenders []contender) Verdict {
 	return verdict
 }
 
-// judgePlace tells whether own is at the place, which is so if place − 1 rivals are better. How many are is known only
+// judgePlace reports whether own is at the place, which is so if place − 1 rivals are better. How many are is known only
 // within limits, as spreads overlap and some figures are unknown. Example: of three rivals one is certainly better than
 // own, one certainly worse, and one has no figure. Then one or two are better: own isn't first, and whether it is second
 // is undecided.
@@ -167,7 +165,7 @@ func (s Statement) judgePlace(own Figure, rivals []Figure, unknown int) Verdict 
 	}
 }
 
-// isBetter tells whether a is better than b for any pair of their repetitions.
+// isBetter reports whether a is better than b for any pair of their repetitions.
 func (s Statement) isBetter(a, b Figure) Verdict {
 	if s.lowestIsBest(s.Metric) {
 		a, b = b, a

@@ -19,10 +19,7 @@ func (s Statement) ratio(all []sample, alpha float64) (Part, *undecided) {
 		return Part{}, why
 	}
 	axes := s.cellAxes(slices.Concat(dividends, divisors), s.comparedAxes()...)
-	divisorOf := map[string]group{} // by the name of the cell
-	for _, divisor := range grouped(divisors, axes) {
-		divisorOf[divisor.Name] = divisor
-	}
+	divisorOf := byCell(divisors, axes)
 	p := Part{Closed: anyClosed(dividends, s.Of.Metric) || anyClosed(divisors, s.To.Metric)}
 	for _, dividend := range grouped(dividends, axes) {
 		divisor, ok := divisorOf[dividend.Name]

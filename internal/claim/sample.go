@@ -123,7 +123,6 @@ func (s *sureness) spread(m results.Metric, experiment string) verdict.Spread {
 	return spread
 }
 
-// interval is the confidence interval of a metric of the sample.
 func (s sample) interval(m results.Metric) (low, high float64) {
 	experiment, _ := s.value(sweepAxis)
 	return m.AsRecorded().Sample(s.records).Interval(s.sure.spread(m, experiment), s.sure.alpha)
@@ -163,7 +162,7 @@ func (s sample) count(m results.Metric) Figure {
 	return f
 }
 
-// anyClosed tells whether a figure of m is, for any sample, the latency of a closed loop.
+// anyClosed reports whether a figure of m is, for any sample, the latency of a closed loop.
 func anyClosed(samples []sample, m results.Metric) bool {
 	return slices.ContainsFunc(samples, func(s sample) bool {
 		if s.pair != nil {
@@ -178,7 +177,7 @@ func anyClosed(samples []sample, m results.Metric) bool {
 func samplesOf(points []results.Point, study, side string) []sample {
 	var ofSide []results.Point
 	for _, p := range points {
-		if p.Records[0].Study == study && sideOf(p) == side {
+		if p.Records[0].Study == study && SideOf(p) == side {
 			ofSide = append(ofSide, p)
 		}
 	}
@@ -194,8 +193,8 @@ func samplesOf(points []results.Point, study, side string) []sample {
 	return samples
 }
 
-// sideOf is the side of a point. A study without an axis of versions was measured with today's.
-func sideOf(p results.Point) string {
+// SideOf is the side of a point. A study without an axis of versions was measured with today's.
+func SideOf(p results.Point) string {
 	if p.Published() {
 		return Published
 	}

@@ -263,6 +263,9 @@ func AtLeast(v float64) Cell {
 	return Cell{Kind: Interval, Number: v, Low: v, High: math.Inf(1), Bounded: true, AtLeast: true}
 }
 
+// IsNumber reports whether the cell holds a number.
+func (c Cell) IsNumber() bool { return c.Kind == Figure || c.Kind == Interval }
+
 // In returns the cell with its own unit, for tables whose rows differ in it.
 func (c Cell) In(u unit.Unit) Cell {
 	c.Unit = u

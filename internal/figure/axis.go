@@ -72,7 +72,7 @@ func setLogarithmic(a *plot.Axis, low, high float64, u unit.Unit, maxLabels int)
 	a.Tick.Marker = plot.TickerFunc(func(low, high float64) []plot.Tick { return logTicks(low, high, u, maxLabels) })
 }
 
-// hasPlace tells whether an axis can show v. A logarithmic scale panics at values that it can't show.
+// hasPlace reports whether an axis can show v. A logarithmic scale panics at values that it can't show.
 func hasPlace(a plot.Axis, v float64) bool {
 	_, isLogarithmic := a.Scale.(plot.LogScale)
 	return !isLogarithmic || math.IsNaN(v) || v > 0

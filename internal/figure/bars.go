@@ -67,7 +67,7 @@ func (b bar) sum() float64 {
 
 func (b bar) hasFigure() bool { return b.word == "" && b.parts != nil }
 
-// hasInterval tells whether the bar has an interval that is drawn.
+// hasInterval reports whether the bar has an interval that is drawn.
 func (b bar) hasInterval() bool {
 	return b.used && b.interval != nil && b.interval.high > b.interval.low
 }

@@ -116,7 +116,6 @@ func drawnPanel(d document.Drawing, p document.DrawingPanel, o Options, width vg
 	return panel
 }
 
-// drawnMark is the mark of a figure at x.
 func drawnMark(x float64, y document.Cell) mark {
 	m := exactMark(x, y.Number, !y.Unused)
 	if y.Kind == document.Interval {

@@ -133,7 +133,7 @@ func (f Figure) finished(o Options) Figure {
 	return f
 }
 
-// hasUnused tells whether any panel shows marks that aren't used.
+// hasUnused reports whether any panel shows marks that aren't used.
 func (f Figure) hasUnused() bool {
 	return slices.ContainsFunc(slices.Concat(f.Panels...), func(p *Panel) bool { return p != nil && p.hasUnused })
 }
@@ -175,7 +175,6 @@ func addNew(texts []string, text string) []string {
 	return append(texts, text)
 }
 
-// listed names all of names, or says "none".
 func listed(names []string) string { return cmp.Or(strings.Join(names, ", "), "none") }
 
 // capital begins a title with a capital letter. "e2e" stays as it is.

@@ -71,7 +71,6 @@ func (f Figure) drawOn(c draw.Canvas) {
 	drawPanels(c, f.Panels)
 }
 
-// withoutTop is c without a strip at its top.
 func withoutTop(c draw.Canvas, height vg.Length) draw.Canvas { return draw.Crop(c, 0, 0, 0, -height) }
 
 // drawNotes writes the notes at the bottom, from the last line up, and returns the rest of c.

@@ -131,7 +131,7 @@ func (s sweep) lineNames(r roles) []string {
 	return names
 }
 
-// canDraw tells whether a load point was measured and has a value on the axis along.
+// canDraw reports whether a load point was measured and has a value on the axis along.
 func canDraw(l results.LoadPoint, p position) bool {
 	return l.Records != nil && p.value != results.Unset
 }

@@ -58,7 +58,7 @@ func heldWords(points []results.Point) string {
 	return unit.Seconds.Format(least) + " to " + unit.Seconds.Format(most)
 }
 
-// isSearch tells whether a point has a sustainable rate or should have one. A curve whose rates follow from a search
+// isSearch reports whether a point has a sustainable rate or should have one. A curve whose rates follow from a search
 // should, unless it ended ok: then its records just don't hold the search.
 func isSearch(p results.Point) bool {
 	if p.Spec.Measure == study.MeasureSustainable || results.Sustained(p.Shown()).N > 0 {

@@ -35,7 +35,6 @@ func (l axisList) of(p results.Place) results.Place {
 	return part
 }
 
-// names are the names of axes.
 func (s sweep) names(axes axisList) []string {
 	var names []string
 	for _, i := range axes {

@@ -146,7 +146,7 @@ func (r run) traces(panel results.CoursePanel) []trace {
 	return traces
 }
 
-// hasParts tells whether a panel has a line for each part of a pipeline: client, server, broker, consumer. Any other
+// hasParts reports whether a panel has a line for each part of a pipeline: client, server, broker, consumer. Any other
 // panel has one line or two, such as the rates published and received.
 func hasParts(panel results.CoursePanel) bool {
 	return slices.ContainsFunc(panel.Lines, func(l results.CourseLine) bool { return l.Part != "" })

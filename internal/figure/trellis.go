@@ -140,7 +140,7 @@ func (m *trellis) addDots(loadPoints []results.LoadPoint, positions []position) 
 	}
 }
 
-// haveOwnPlaces tells whether each of an axis's numbers has a place of its own: 0 has none on a logarithmic axis, and the values "1" and
+// haveOwnPlaces reports whether each of an axis's numbers has a place of its own: 0 has none on a logarithmic axis, and the values "1" and
 // "1.0" have one together. An axis without numbers has no places for them.
 func haveOwnPlaces(numbers []float64, s scaling) bool {
 	if numbers == nil || (s == logarithmic && slices.Min(numbers) <= 0) {

@@ -35,7 +35,6 @@ type instructionsPart struct {
 // lineRanges are the lines of a listing as [first, count, first, count, …]: lines 0, 1, 2 and 7 are [0, 3, 7, 1].
 type lineRanges []int
 
-// add appends the line with an index.
 func (r *lineRanges) add(index int) {
 	ranges := *r
 	if n := len(ranges); n > 0 {

@@ -56,7 +56,6 @@ const (
 	doubtsReport    = "doubts"
 )
 
-// compose writes the texts of the whole report.
 func compose(set *results.Set) (texts, error) {
 	summary, headToHead := reports.Summary(set), reports.HeadToHead(set)
 	opening := charts(headToHead, set.Points) + cards(summary.Opening)
@@ -116,7 +115,6 @@ func tablesOf(name string, set *results.Set) ([]document.Block, error) {
 	return d.Blocks, nil
 }
 
-// buildReport builds a report by its name.
 func buildReport(name string, set *results.Set) (document.Document, error) {
 	r, err := reports.Lookup(name)
 	if err != nil {

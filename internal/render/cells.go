@@ -19,7 +19,7 @@ func forReaders(t document.Table) document.Table {
 	return t
 }
 
-// isBlank tells whether a column shows nothing in any row. In a table without rows, the columns that would identify them show what the
+// isBlank reports whether a column shows nothing in any row. In a table without rows, the columns that would identify them show what the
 // table is about.
 func isBlank(t document.Table, c document.Column) bool {
 	if len(t.Rows) == 0 {
@@ -33,16 +33,11 @@ func isBlank(t document.Table, c document.Column) bool {
 	return true
 }
 
-// numeric tells whether a column holds no words. Such columns are aligned to the right.
+// numeric reports whether a column holds no words. Such columns are aligned to the right.
 func numeric(t document.Table, c document.Column) bool {
 	return !slices.ContainsFunc(t.Rows, func(row document.Row) bool {
 		return row[c.Key].Kind == document.Words
 	})
-}
-
-// isNumber tells whether a cell holds a number.
-func isNumber(cell document.Cell) bool {
-	return cell.Kind == document.Figure || cell.Kind == document.Interval
 }
 
 // unitOf is the unit of a cell's number: the cell's own, else the column's.

@@ -8,7 +8,12 @@
 package render
 
 import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
 	"math"
+	"strconv"
+	"strings"
 
 	"github.com/brokermark/brokermark/internal/document"
 )
@@ -56,4 +61,124 @@ func knownNumber(v float64) any {
 		return nil
 	}
 	return v
+}
+
+// csvText writes the tables of a document, each below its own header, with an empty line between
+// them. A document without a table becomes its sentences.
+func csvText(d document.Document) string {
+	tables, notes := d.Tables(), d.Notes()
+	if len(tables) == 0 {
+		return csvLines(sentences(d))
+	}
+	var parts []string
+	for _, t := range tables {
+		t = t.WithBounds()
+		var header []string
+		for _, f := range fieldsOf(t, nil, nil) { // a row without cells has the same keys
+			header = append(header, Inert(f.key))
+		}
+		lines := [][]string{header}
+		for _, row := range t.Rows {
+			var line []string
+			for _, f := range fieldsOf(t, row, notes) {
+				line = append(line, csvField(f.value))
+			}
+			lines = append(lines, line)
+		}
+		parts = append(parts, csvLines(lines))
+	}
+	return strings.Join(parts, "\n")
+}
+
+// sentences is a column of the paragraphs of a document.
+func sentences(d document.Document) [][]string {
+	lines := [][]string{{"text"}}
+	for _, b := range d.Blocks {
+		if p, ok := document.Worded(b).(document.Paragraph); ok {
+			lines = append(lines, []string{Inert(p.Text)})
+		}
+	}
+	return lines
+}
+
+func csvLines(lines [][]string) string {
+	var out strings.Builder
+	_ = csv.NewWriter(&out).WriteAll(lines) // a Builder takes everything
+	return out.String()
+}
+
+func csvField(value any) string {
+	switch v := value.(type) {
+	case string:
+		return Inert(v)
+	case float64:
+		return allDigits(v)
+	case []string:
+		return Inert(strings.Join(v, " | "))
+	case nil: // nothing is known
+		return ""
+	default:
+		panic(fmt.Sprintf("render: CSV has no form for a %T", v))
+	}
+}
+
+// allDigits writes a number without rounding. It is empty for NaN and infinity.
+func allDigits(v float64) string {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return ""
+	}
+	return strconv.FormatFloat(v, 'f', -1, 64)
+}
+
+// Inert is text that no spreadsheet takes for a formula: a quote stands before the characters that begin one, "'=1+1".
+func Inert(text string) string {
+	text = clean(text)
+	if text != "" && strings.ContainsRune("=+-@|%", rune(text[0])) {
+		return "'" + text
+	}
+	return text
+}
+
+// jsonLines writes the blocks of a document in their order: an object for each row of a table,
+// {"text": …} for a paragraph and {"listing": …} for a listing. What is unknown is null.
+func jsonLines(d document.Document) string {
+	var out strings.Builder
+	notes := d.Notes()
+	for _, b := range d.Blocks {
+		switch b := document.Worded(b).(type) {
+		case document.Paragraph:
+			writeObject(&out, []field{{key: "text", value: clean(b.Text)}})
+		case document.Listing:
+			writeObject(&out, []field{{key: "listing", value: CleanLines(b.Text)}})
+		case document.Table:
+			t := b.WithBounds()
+			for _, row := range t.Rows {
+				writeObject(&out, fieldsOf(t, row, notes))
+			}
+		case document.Heading, document.Note: // rows hold the title of their table, and their notes
+		default:
+			panic(unknownBlock("jsonl", b))
+		}
+	}
+	return out.String()
+}
+
+// writeObject writes a line. It keeps the order of the fields, which a map would lose.
+func writeObject(out *strings.Builder, fields []field) {
+	var members []string
+	for _, f := range fields {
+		members = append(members, jsonText(f.key)+":"+jsonText(f.value))
+	}
+	fmt.Fprintf(out, "{%s}\n", strings.Join(members, ","))
+}
+
+// jsonText is a key or a value as JSON. Unlike json.Marshal it leaves <, > and & as they are.
+func jsonText(v any) string {
+	var out strings.Builder
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil {
+		panic("render: " + err.Error()) // a field holds no other type
+	}
+	return strings.TrimSuffix(out.String(), "\n")
 }

@@ -183,7 +183,7 @@ func attributeName(key string) string {
 
 // machineText is a cell for programs: its words, or its number in the base unit with all digits.
 func machineText(cell document.Cell) string {
-	if isNumber(cell) {
+	if cell.IsNumber() {
 		return allDigits(cell.Number)
 	}
 	return cell.Text
@@ -201,7 +201,7 @@ func (f *fragment) cell(c htmlColumn, cell document.Cell) {
 // cellAttributes are the classes of page.css, the key, the number, and as a title the interval if the column doesn't show it.
 func (c htmlColumn) cellAttributes(cell document.Cell) string {
 	var classes []string
-	if isNumber(cell) || (cell.Kind == document.Blank && c.numeric) {
+	if cell.IsNumber() || (cell.Kind == document.Blank && c.numeric) {
 		classes = append(classes, "n")
 	}
 	if cell.Unused {
@@ -215,7 +215,7 @@ func (c htmlColumn) cellAttributes(cell document.Cell) string {
 		attributes = fmt.Sprintf(` class="%s"`, strings.Join(classes, " "))
 	}
 	attributes += fmt.Sprintf(` data-key="%s"`, escape(c.Key))
-	if isNumber(cell) {
+	if cell.IsNumber() {
 		attributes += fmt.Sprintf(` data-value="%s"`, allDigits(cell.Number))
 	}
 	intervalShown := c.Spread || cell.Bounded

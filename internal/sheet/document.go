@@ -179,8 +179,7 @@ func tableColumns(t document.Table) []tableColumn {
 // namesUnitsOf reports whether the units of column a are, row by row, also those of the numbers in column b.
 func namesUnitsOf(a, b document.Column, rows []document.Row) bool {
 	for _, row := range rows {
-		isNumber := row[b.Key].Kind == document.Figure || row[b.Key].Kind == document.Interval
-		if isNumber && unitOf(row[a.Key], a) != unitOf(row[b.Key], b) {
+		if row[b.Key].IsNumber() && unitOf(row[a.Key], a) != unitOf(row[b.Key], b) {
 			return false
 		}
 	}
@@ -197,8 +196,7 @@ func (b *book) cellIn(c tableColumn, cell document.Cell) any {
 	if cell.Unused {
 		looks.role = unused
 	}
-	isInterval := cell.Kind == document.Interval
-	isNumber := isInterval || cell.Kind == document.Figure
+	isInterval, isNumber := cell.Kind == document.Interval, cell.IsNumber()
 	switch {
 	case isNumber && cell.Unused && c.part != unitPart: // words, so that no sum, average or chart takes it in
 		if c.part != valuePart {
