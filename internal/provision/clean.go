@@ -35,24 +35,30 @@ const (
 // directories of instances, each with its state, and the log. It changes nothing.
 func Holdings(dir string) ([]Holding, error) {
 	var list []Holding
-	locks, err := filepath.Glob(filepath.Join(dir, "install", "*"+lockSuffix))
-	if err != nil {
-		return nil, err
+	locked := func(why string) func(string) (string, string) {
+		return func(path string) (string, string) { return path, whyLocked(path, why) }
 	}
-	for _, lock := range locks {
-		inUse := whyLocked(lock, "it is being installed")
-		list = append(list, Holding{Path: strings.TrimSuffix(lock, lockSuffix), What: "installation", InUse: inUse})
-	}
-	states, err := filepath.Glob(filepath.Join(dir, "run", "*", stateFile))
-	if err != nil {
-		return nil, err
-	}
-	for _, state := range states {
-		run := filepath.Dir(state)
-		list = append(list, Holding{Path: run, What: "run directory", InUse: inUse(run)})
+	for _, kind := range []struct {
+		what, pattern string
+		of            func(found string) (path, inUse string)
+	}{
+		{"installation", "install/*" + lockSuffix, func(lock string) (string, string) {
+			return strings.TrimSuffix(lock, lockSuffix), whyLocked(lock, "it is being installed")
+		}},
+		{"run directory", "run/*/" + stateFile, func(state string) (string, string) { return filepath.Dir(state), inUse(filepath.Dir(state)) }},
+		{"note of topics", leftDir + "/*", locked("a run uses the broker")},
+		{"result", ResultsDir + "/*", locked("an agent keeps it until it is stored")},
+	} {
+		paths, err := filepath.Glob(filepath.Join(dir, kind.pattern))
+		if err != nil {
+			return nil, err
+		}
+		for _, found := range paths {
+			path, inUse := kind.of(found)
+			list = append(list, Holding{Path: path, What: kind.what, InUse: inUse})
+		}
 	}
 	list = append(list, halves(dir)...)
-	list = append(list, leftNotes(dir)...)
 	for name, what := range map[string]string{LogFile: "log", packagesFile: "list of packages"} {
 		if path := filepath.Join(dir, name); isFile(path) {
 			list = append(list, Holding{Path: path, What: what})
@@ -63,11 +69,6 @@ func Holdings(dir string) ([]Holding, error) {
 	}
 	if path := filepath.Join(dir, ControlDir); isDir(path) {
 		list = append(list, Holding{Path: path, What: "control server"})
-	}
-	results, _ := filepath.Glob(filepath.Join(dir, ResultsDir, "*"))
-	for _, path := range results {
-		inUse := whyLocked(path, "an agent keeps it until it is stored")
-		list = append(list, Holding{Path: path, What: "result", InUse: inUse})
 	}
 	slices.SortStableFunc(list, func(a, b Holding) int { return strings.Compare(a.Path, b.Path) })
 	for i := range list {

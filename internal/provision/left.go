@@ -73,12 +73,3 @@ func LeftBehind(dir string) (list []Left) {
 	}
 	return list
 }
-
-// leftNotes are the files of notes, as holdings.
-func leftNotes(dir string) (list []Holding) {
-	paths, _ := filepath.Glob(filepath.Join(dir, leftDir, "*"))
-	for _, path := range paths {
-		list = append(list, Holding{Path: path, What: "note of topics", InUse: whyLocked(path, "a run uses the broker")})
-	}
-	return list
-}
