@@ -97,7 +97,7 @@ func brokers(t *testing.T) int {
 
 func records(t *testing.T, path string) []store.Record {
 	t.Helper()
-	st, err := store.OpenReadOnly(path)
+	st, err := store.OpenReadOnlyContext(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}

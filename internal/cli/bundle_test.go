@@ -199,7 +199,7 @@ func TestARecordOfABundleThatNobodyCanHaveMeasuredIsNotImported(t *testing.T) {
 // table is the flat table of a store as the scripts of a bundle read it.
 func tableOf(t *testing.T, path string) (rows []map[string]any) {
 	t.Helper()
-	st, err := store.OpenReadOnly(path)
+	st, err := store.OpenReadOnlyContext(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}

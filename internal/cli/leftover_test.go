@@ -224,7 +224,7 @@ func (h place) processes() []string {
 
 func (h place) records(t *testing.T) []store.Record {
 	t.Helper()
-	st, err := store.OpenReadOnly(h.store)
+	st, err := store.OpenReadOnlyContext(t.Context(), h.store)
 	if store.ProblemOf(err) == store.Missing {
 		return nil
 	}

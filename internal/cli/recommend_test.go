@@ -40,7 +40,7 @@ func TestRepetitionsEndWhenAPointIsKnownCloselyEnough(t *testing.T) {
 	// Each repetition takes about the 50 ms that sim delays a message, so an interval within ±90 % is reached with the first six, unless
 	// the machine holds one of them up for long.
 	r := brokermark(t, short("--store", db, "--repeat", "until 90%, at most 20", "--set", "client.latency=50ms", "--set", "count.messages=20")...).want(t, 0)
-	st, err := store.OpenReadOnly(db)
+	st, err := store.OpenReadOnlyContext(t.Context(), db)
 	if err != nil {
 		t.Fatal(err)
 	}

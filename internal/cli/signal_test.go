@@ -96,7 +96,7 @@ func TestEverySignalRecordsWhatIsUnderWayAndTheSecondLeavesAtOnce(t *testing.T) 
 				t.Fatal(err)
 			}
 			until(t, "no broker is left", func() bool { return len(h.Running()) == 0 })
-			st, err := store.OpenReadOnly(path)
+			st, err := store.OpenReadOnlyContext(t.Context(), path)
 			if err != nil {
 				t.Fatal(err)
 			}

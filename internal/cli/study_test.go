@@ -68,7 +68,7 @@ func TestPublishedTablesAreImportedOnceAndStandBesideWhatWasMeasured(t *testing.
 		brokermark(t, "report", "study", "--study", dir, "--store", db, "-o", filepath.Join(t.TempDir(), "r."+format)).want(t, 0)
 	}
 	brokermark(t, "run", dir, "--store", db).want(t, 0) // everything is done: published figures count for nothing
-	st, err := store.OpenReadOnly(db)
+	st, err := store.OpenReadOnlyContext(t.Context(), db)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -91,7 +91,7 @@ func startRunner(t *testing.T, url string, env ...string) (*exec.Cmd, *bufio.Sca
 // checkEachOnce checks that the store has every repetition once.
 func checkEachOnce(t *testing.T, url string) []store.Record {
 	t.Helper()
-	db, err := store.OpenReadOnly(url)
+	db, err := store.OpenReadOnlyContext(t.Context(), url)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // Check refuses what a store of another user, or a file, holds that is no record: one that lacks what every record has, or that holds
-// a figure or a date that nobody can have measured.
+// a figure or a date that can't have been measured.
 func (r Record) Check() error {
 	lack := r.lacks()
 	if lack == "" && r.Result != nil {

@@ -1,11 +1,15 @@
 package store
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"strings"
 	"testing"
 )
+
+// OpenReadOnly is OpenReadOnlyContext in the form of Open.
+func OpenReadOnly(url string) (*Store, error) { return OpenReadOnlyContext(context.Background(), url) }
 
 func newStore(t *testing.T) (*Store, string) {
 	t.Helper()

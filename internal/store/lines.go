@@ -18,8 +18,8 @@ import (
 // maxRecord bounds a line, in bytes.
 const maxRecord = 64 << 20
 
-// ReadRecords reads a file of records one by one. A line that is none, lacks what every record has, or holds a figure that nobody can
-// have measured, is an error, which ends the loop.
+// ReadRecords reads a file of records one by one. A line that is none, lacks what every record has, or holds a figure that can't
+// have been measured, is an error, which ends the loop.
 func ReadRecords(path string) iter.Seq2[Checked, error] {
 	return ReadRecordsFrom(path, func() (io.ReadCloser, error) { return openFile(path) })
 }

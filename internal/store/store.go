@@ -50,11 +50,8 @@ func Appendable(url string) error {
 	return b.appendable()
 }
 
-// OpenReadOnly opens an existing store for reading. It never creates a store, so a mistyped path is the error Missing and not an
-// empty report.
-func OpenReadOnly(url string) (*Store, error) { return OpenReadOnlyContext(context.Background(), url) }
-
-// OpenReadOnlyContext is OpenReadOnly with a context that can end the attempt.
+// OpenReadOnlyContext opens an existing store for reading, until ctx ends the attempt. It never creates a store, so a mistyped path is the
+// error Missing and not an empty report.
 func OpenReadOnlyContext(ctx context.Context, url string) (*Store, error) {
 	return open(ctx, url, reading, defaultPatience)
 }
