@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	redisKept = 100_000   // entries that stay in a stream which nobody reads
+	redisKept = 100_000   // entries that stay in a stream without readers
 	redisPerf = 1_000_000 // messages that redis-benchmark sends for a second of measured time, about what it reaches
 )
 

@@ -95,7 +95,7 @@ func (b *bench) wide(ctx context.Context, address string, w wide) (sample, error
 	return x, nil
 }
 
-// freeAddress is one that nobody listens at now.
+// freeAddress is one without a listener.
 func freeAddress() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -45,7 +45,7 @@ const NotCounted = -1
 // Between estimates the usage at a time between two readings, as if CPU time, disk traffic and flushes had grown evenly. Everything else
 // is that of the later reading. For example, 100 ms of CPU time at second 1 and 200 ms at second 2 make 125 ms at second 1.25. At a
 // time before or after both readings, they are those of the nearer one. Flushes are not counted if the kernel lost some in between:
-// before or after that time, nobody knows.
+// they may have been before or after that time.
 func Between(earlier, later Metered, at int64) Metered {
 	m := later
 	m.At = at

@@ -114,7 +114,7 @@ func (r Relay) answerAll(l net.Listener, pauses *worker.PauseLog) {
 	}
 }
 
-// answerOne greets a client and answers its question. If that fails, the client notices it, so nobody needs the error.
+// answerOne greets a client and answers its question. If that fails, the client notices it, so the error is not needed.
 func (r Relay) answerOne(conn net.Conn, pauses *worker.PauseLog) {
 	defer conn.Close()
 	_ = conn.SetDeadline(time.Now().Add(greetingTime))

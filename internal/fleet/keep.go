@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// keptFor bounds how long an agent keeps a result that nobody fetched, and how long a coordinator waits for an agent that fell
+// keptFor bounds how long an agent keeps a result that was not fetched, and how long a coordinator waits for an agent that fell
 // silent after it had sent everything.
 const keptFor = 30 * time.Second
 
@@ -23,7 +23,7 @@ type kept struct {
 	By      Info
 	Answer  answer
 
-	file *os.File // locked while its agent lives; a file that nobody holds is left over
+	file *os.File // locked while its agent lives; a file without a lock is left over
 	at   time.Time
 }
 

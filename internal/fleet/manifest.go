@@ -111,7 +111,7 @@ spec:
     - {name: control, port: {{.Port}}, targetPort: {{.Port}}}
 {{- end}}
 ---
-# Nobody connects to agents. What they reach is the control server and the broker, which only the run knows.
+# Agents accept no connections. What they reach is the control server and the broker, which only the run knows.
 apiVersion: networking.k8s.io/v1
 kind: NetworkPolicy
 metadata:

@@ -126,7 +126,7 @@ func (r *remote) hear(u up) {
 	if u.Answer != nil {
 		select {
 		case r.answer <- *u.Answer:
-		default: // nobody waits for it any more
+		default: // it is not waited for any more
 		}
 	}
 }
@@ -198,7 +198,7 @@ func (r *remote) do(ctx context.Context, o order) (answer, error) {
 	}
 }
 
-// isFree reports whether the agent is connected and works for nobody, so that its result is gone.
+// isFree reports whether the agent is connected and has no work, so that its result is gone.
 func (r *remote) isFree(ctx context.Context) bool {
 	found, err := list(ctx, r.nc)
 	return err == nil && slices.ContainsFunc(found, func(s Status) bool {

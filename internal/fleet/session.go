@@ -18,7 +18,7 @@ type session struct {
 	by           Info
 	subscription *nats.Subscription
 	orders       chan down
-	over         chan struct{} // closed when nobody takes orders any more
+	over         chan struct{} // closed when no orders are taken any more
 	executor     executor
 	got, done    int
 	last         *answer

@@ -40,7 +40,7 @@ type sharing struct {
 	mu          sync.Mutex
 	own, others shared
 	preparing   bool
-	news        bool // that own has, and nobody was told
+	news        bool // in own, not sent yet
 	urgent      bool // others may wait for it
 	probes      *worker.Probes
 	width       int // subscriptions

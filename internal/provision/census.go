@@ -81,11 +81,11 @@ type Neighbours struct {
 	Biggest     string        // those of this name used most
 	BiggestUsed time.Duration
 	Stolen      time.Duration // by the hypervisor, for other machines
-	Unseen      time.Duration // by nobody that a census shows: out of sight, or come and gone without a trace
+	Unseen      time.Duration // by no process that a census shows: out of sight, or come and gone without a trace
 }
 
 // Since compares with an earlier census. Ours are the process self, without its children, and all those below and
-// including roots. Kernel threads and interrupts are nobody's: the load itself makes the kernel work.
+// including roots. Kernel threads and interrupts do not count: the load itself makes the kernel work.
 func (c Census) Since(before Census, self int, roots []int) Neighbours {
 	mine := before.below(roots)
 	for pid := range c.below(roots) {

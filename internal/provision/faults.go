@@ -34,7 +34,7 @@ func (in *Instance) Kill(_ context.Context, node int) error {
 	})
 }
 
-// inTurn calls do for a node that runs, while nobody else starts, kills or restarts it.
+// inTurn calls do for a node that runs, alone: no other call starts, kills or restarts it then.
 func (in *Instance) inTurn(node int, do func(*member, *process) error) error {
 	m, p, err := in.running(node)
 	if err != nil {

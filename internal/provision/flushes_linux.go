@@ -149,7 +149,7 @@ func (r *ring) drain(by map[int]int64) (lost bool) {
 const tracefs = "/sys/kernel/tracing"
 
 // tracepoints are the kernel's numbers of the calls. Where tracefs isn't mounted it is opened without being mounted
-// anywhere: nobody else sees that.
+// anywhere: only the kernel sees that.
 func tracepoints() ([]uint64, error) {
 	if ids, err := readTracepoints(tracefs); err == nil {
 		return ids, nil

@@ -15,7 +15,7 @@ import (
 const holdFile = "held"
 
 // hold locks the instance's directory for as long as the file, or a copy of it in another process, is open. A new file gets
-// its name when it is locked: one that nobody holds is that of a tool that ended.
+// its name when it is locked: one without a lock is that of a tool that ended.
 func hold(dir string) (*os.File, error) {
 	path := filepath.Join(dir, holdFile)
 	f, err := openLocked(path, os.O_RDONLY, syscall.LOCK_SH)

@@ -21,7 +21,7 @@ type Instance struct {
 	meter   *Meter
 	deaths  chan Death
 	began   time.Time
-	held    *os.File // while it is open nobody sweeps the directory away; supervisors have it open, too
+	held    *os.File // while it is open the directory is not swept away; supervisors have it open, too
 	user    *os.File // while it is open no other instance gets the user; supervisors have it open, too; nil: it is ourselves
 	// deadline bounds a start and every restart.
 	deadline time.Duration
@@ -31,7 +31,7 @@ type Instance struct {
 	detached bool
 }
 
-// Death is a node that ended although nobody had asked it to.
+// Death is a node that ended unasked.
 type Death struct {
 	Node   int
 	At     time.Time

@@ -21,7 +21,7 @@ func executable() string {
 }
 
 // adoptsOrphans tells that no process of a broker can leave its supervisor's tree. Without Linux's subreaper one can,
-// and nobody would end it or count what it used.
+// and would neither be ended nor counted.
 const adoptsOrphans = false
 
 func adoptOrphans() error { return nil }

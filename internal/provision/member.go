@@ -69,7 +69,7 @@ func (m *member) adopt(p *process) {
 	m.proc, m.expected, m.counted, m.seen = p, true, false, Usage{}
 }
 
-// watch books what the tree used when it has ended, and reports an end that nobody asked for.
+// watch books what the tree used when it has ended, and reports an end that was not asked for.
 func (m *member) watch(p *process) {
 	<-p.ended
 	m.mu.Lock()
@@ -81,7 +81,7 @@ func (m *member) watch(p *process) {
 	if surprise {
 		select {
 		case m.in.deaths <- Death{Node: m.node.ID, At: time.Now(), Reason: p.fate.String(), Log: m.tail(tailLines)}:
-		default: // nobody listens
+		default: // there is no listener
 		}
 	}
 }

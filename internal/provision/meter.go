@@ -183,7 +183,7 @@ func mappedOfUs(pid int) int64 {
 	return int64(m.Shared) * int64(os.Getpagesize())
 }
 
-// used is what a process and its reaped children have used, disk left out. One that nobody has waited for yet counts as
+// used is what a process and its reaped children have used, disk left out. One that was not waited for yet counts as
 // none.
 func used(s procfs.ProcStat) Usage {
 	u := Usage{

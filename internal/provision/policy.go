@@ -12,7 +12,7 @@ import (
 
 // policy is how packages are kept from starting their broker as a system service on the usual port: dpkg's scripts ask
 // the file whether they may. It forbids while a process holds the lock and allows as soon as none does, so that what a
-// killed tool leaves behind hinders nobody.
+// killed tool leaves behind is in no one's way.
 type policy struct{ file, lock string }
 
 // machinePolicy is where Debian looks; only root can make links in /run.
@@ -68,7 +68,7 @@ func (g *guard) locks() []*os.File {
 	return []*os.File{g.lock}
 }
 
-// restore takes away a policy that we made and nobody holds any more, of a tool that was killed, too.
+// restore takes away a policy that we made and that is no longer held, of a tool that was killed, too.
 func (p policy) restore() {
 	lock, err := openLocked(p.lock, os.O_RDONLY, exclusiveNow)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"strconv"
 )
 
-// ports hands out TCP ports of 127.0.0.1. A port that nobody listens on yet is reserved (takePort): every tool on
+// ports hands out TCP ports of 127.0.0.1. A port without a listener is reserved (takePort): every tool on
 // the machine sees that, and the reservation vanishes with its last holder, so nothing is left behind by a crash. The
 // broker's supervisor inherits it.
 type ports struct {

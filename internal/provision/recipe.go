@@ -28,7 +28,7 @@ type Recipe struct {
 	// way, and no list of brokers names it.
 	Part bool
 	// Ends tells that it is no server but ends by itself when its work is done, which is then no death: Instance.Wait waits for it.
-	// Nobody asks it whether it is ready.
+	// It is not asked whether it is ready.
 	Ends bool
 	// Ports names the TCP ports each node needs, e.g. "client", "controller". The client port is named "client".
 	Ports []string
@@ -48,7 +48,7 @@ type Recipe struct {
 	// Far names the port, reserved only where Options.Far asks for it, on which clients are told Node.Far instead of the port's own address;
 	// the nodes and the recipe itself use the client port. Empty: the broker can't tell two addresses.
 	Far string
-	// Deadline bounds a start where nobody asks for another; 0: a minute.
+	// Deadline bounds a start unless another is asked for; 0: a minute.
 	Deadline time.Duration
 	// Install makes version available under i.Dir, from package registries by package name; it is called only
 	// when the last Install of that version did not finish. Nil where nothing needs installing.
@@ -79,7 +79,7 @@ type Recipe struct {
 }
 
 // startsHere refuses a broker that consists of programs of its own where a process of it could leave its supervisor's
-// tree: nobody would end it or count what it used. What is inside this binary has no such process.
+// tree, and would neither be ended nor counted. What is inside this binary has no such process.
 func (r *Recipe) startsHere(orphansAreAdopted bool) error {
 	if orphansAreAdopted || r.Install == nil {
 		return nil

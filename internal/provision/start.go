@@ -26,7 +26,7 @@ type Options struct {
 	Nodes   int            // 0: 1
 	TLS     bool           // on the client port
 	Mutual  bool           // TLS, and a client certificate is demanded
-	Login   *Login         // the broker lets in nobody else; nil: its default
+	Login   *Login         // the only one that the broker lets in; nil: its default
 	Server  map[string]any // server settings by their native names
 	Ports   map[string]int // wanted ports of node 1 by the recipe's names; free ones are found for the others
 	Limits  Limits         // of each node

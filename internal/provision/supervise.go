@@ -27,7 +27,7 @@ type job struct {
 	// Remove is deleted when the tool vanishes without saying what to do (killed, crashed), or shut where Keep is set.
 	Remove string
 	Keep   bool
-	// Home is that of the node's processes and of nobody else's: where the supervisor is killed, who has it is swept up.
+	// Home is that of the node's processes alone: where the supervisor is killed, who has it is swept up.
 	// Empty where there is none; it is not told to the supervisor.
 	Home string `json:"-"`
 	// Groups are made before the process starts in them, and removed when the whole tree has ended.
@@ -261,7 +261,7 @@ func reap(main int, ended chan<- syscall.WaitStatus, gone chan<- struct{}) {
 		pid, err := syscall.Wait4(-1, &ws, 0, nil)
 		switch {
 		case err == syscall.EINTR:
-		case err != nil: // ECHILD: nobody is left, so main has ended
+		case err != nil: // ECHILD: no child is left, so main has ended
 			close(gone)
 			return
 		case pid == main:

@@ -23,7 +23,7 @@ type TLSFiles struct {
 	CA                    string // ca.pem
 	Cert, Key             string // server.pem, server.key (PKCS#8)
 	ClientCert, ClientKey string
-	Mutual                bool // the broker lets nobody in without a certificate of this authority
+	Mutual                bool // the broker refuses clients without a certificate of this authority
 }
 
 const certificateLife = 30 * 24 * time.Hour

@@ -145,8 +145,7 @@ func killBelow(dir string) {
 	}
 }
 
-// below lists processes whose home is dir or lies under it. One that has ended has none, even if nobody has waited for
-// it yet.
+// below lists processes whose home is dir or lies under it. One that has ended has none, even if it was not waited for yet.
 func below(dir string) []int {
 	procs, err := procfs.AllProcs()
 	if err != nil {

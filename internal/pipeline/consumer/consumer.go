@@ -97,7 +97,7 @@ func (c *Consumer) fail(err error) {
 	}
 }
 
-// Broken carries why a thread has ended although nobody asked it to.
+// Broken carries why a thread has ended unasked.
 func (c *Consumer) Broken() <-chan error { return c.broken }
 
 // Wait returns when every thread has ended.

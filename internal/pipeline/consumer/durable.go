@@ -64,7 +64,7 @@ func (d *durable) Apply(rides []ride.Ride) (int, error) {
 func (d *durable) write() {
 	for first := range d.work {
 		all := []*application{first}
-		for len(all) < gathered && len(d.work) > 0 { // nobody else takes from it
+		for len(all) < gathered && len(d.work) > 0 { // only this goroutine takes from it
 			all = append(all, <-d.work)
 		}
 		err := d.commit(d.db, all)

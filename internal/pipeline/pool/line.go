@@ -15,7 +15,7 @@ const (
 	waiting int32 = iota
 	handed        // to the client
 	settled       // its fate was told
-	left          // by Publish: if it waited it must not be sent, else nobody wants to know its fate
+	left          // by Publish: if it waited it must not be sent, else its fate is not asked for
 )
 
 // job is one message. Publish and the line hold one of its references each: the client may use the payload longer than Publish waits.
@@ -126,7 +126,7 @@ func (l *line) gather(slot uint32, j *job) {
 		if !more {
 			return
 		}
-		slot = <-l.free // there is one: nobody else takes from free
+		slot = <-l.free // there is one: only gather takes from free
 	}
 }
 

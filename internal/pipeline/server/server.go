@@ -65,7 +65,7 @@ type Server struct {
 	// Name is in the header Part of every health check; "": no such header.
 	Name     string
 	to       Publisher
-	from     Verticals // nil: nobody can be asked
+	from     Verticals // nil: there is none to ask
 	stopping atomic.Bool
 	requests atomic.Int64
 	accepted atomic.Int64
@@ -75,7 +75,7 @@ type Server struct {
 // New makes a server that publishes to to. from may be nil.
 func New(to Publisher, from Verticals) *Server { return &Server{to: to, from: from} }
 
-// Stopping has the health check say so, for balancers to send nobody here any more.
+// Stopping has the health check say so, so that balancers send no more requests here.
 func (s *Server) Stopping() { s.stopping.Store(true) }
 
 // answer is the body of everything but a vertical.
@@ -225,7 +225,7 @@ func complete(of *ride.Ride, body []byte, key, due string) error {
 	return nil
 }
 
-// health is 503 while the server can't publish, so that a balancer sends nobody here.
+// health is 503 while the server can't publish, so that a balancer sends no requests here.
 func (s *Server) health(w http.ResponseWriter) {
 	c := s.to.Counts()
 	state, code := "ok", http.StatusOK
@@ -318,7 +318,7 @@ func invalid(w http.ResponseWriter, err error) {
 	reply(w, http.StatusBadRequest, a)
 }
 
-// tooLarge closes the connection: nobody reads ten megabytes to keep it.
+// tooLarge closes the connection: keeping it is not worth reading ten megabytes.
 func tooLarge(w http.ResponseWriter) {
 	w.Header().Set("Connection", "close")
 	reply(w, http.StatusRequestEntityTooLarge, answer{Message: "the body is longer than 1024 bytes", Field: "body"})
