@@ -50,28 +50,18 @@ func (s Side) nameAndSize() string {
 }
 
 // repetitionID identifies a repetition in any store: a copied store keeps the time at which it began.
-type repetitionID struct {
-	point  string
-	number int
-	began  int64 // Unix time in nanoseconds
-}
-
-func idOf(r results.Record) repetitionID {
-	return repetitionID{point: r.PointID, number: r.Repetition, began: r.Began.UnixNano()}
+func repetitionID(r results.Record) string {
+	return fmt.Sprintf("%s %d %d", r.PointID, r.Repetition, r.Began.UnixNano())
 }
 
 // isPartOf reports whether the other side has all repetitions of this one.
 func (s Side) isPartOf(other Side) bool {
-	ofOther := map[repetitionID]bool{}
+	ofOther := map[string]bool{}
 	for _, r := range other.Set.Records {
-		ofOther[idOf(r)] = true
+		ofOther[repetitionID(r)] = true
 	}
-	for _, r := range s.Set.Records {
-		if !ofOther[idOf(r)] {
-			return false
-		}
-	}
-	return len(s.Set.Records) > 0
+	isMissing := func(r results.Record) bool { return !ofOther[repetitionID(r)] }
+	return len(s.Set.Records) > 0 && !slices.ContainsFunc(s.Set.Records, isMissing)
 }
 
 // alwaysDifferent lists the settings of which the sides have no value in common, so that no workload of one matches one of the other, with

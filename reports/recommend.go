@@ -315,10 +315,7 @@ func (s sweep) leftOut() string {
 	if withoutMetric > 0 {
 		parts = append(parts, fmt.Sprintf("%d of which %s is not known", withoutMetric, s.metric.Name))
 	}
-	if len(parts) == 0 {
-		return ""
-	}
-	return "Not considered: " + strings.Join(parts, ", ") + "."
+	return listSentence("Not considered: ", parts, ", ")
 }
 
 // worstStatus is the worst ending of a point's repetitions.

@@ -89,7 +89,7 @@ func (s sample) figure(m results.Metric) Figure {
 	return f
 }
 
-// within is the figure with a confidence interval. Its low end stays above 0 where the figure is: a divisor that nobody knows isn't zero.
+// within is the figure with a confidence interval. Its low end stays above 0 where the figure is: an unknown divisor isn't zero.
 func (f Figure) within(low, high float64) Figure {
 	if f.Low > 0 {
 		low = max(low, math.SmallestNonzeroFloat64)

@@ -65,3 +65,76 @@ func machineOf(r store.Record) string {
 	}
 	return joined([]string{strings.TrimSpace(r.Host.CPU), cores}, ", ")
 }
+
+// withoutFigure is a note that names what a figure of latencies was given and doesn't draw, and why: "Without a figure: nats, rate 1k/s
+// (refused); pulsar, peak (closed loop)." It has no elements if everything is drawn. isDrawn tells what is.
+func withoutFigure(points []results.Point, isDrawn func(results.LoadPoint) bool) []string {
+	isAlone := len(results.BySetting(points)) == 1
+	var missing []string
+	add := func(p results.Point, load, why string) {
+		setting := p.Setting()
+		if isAlone {
+			setting = ""
+		}
+		missing = addNew(missing, fmt.Sprintf("%s (%s)", joined([]string{p.Name, setting, load}, ", "), why))
+	}
+	for _, p := range points {
+		loads := p.MeasuredLoads()
+		if len(loads) == 0 {
+			add(p, p.Load(), wordFor(p))
+		}
+		for _, l := range loads {
+			switch {
+			case isDrawn(l):
+			case !l.Used():
+				add(p, l.RowTitle, string(l.Status))
+			case l.Closed:
+				add(p, l.RowTitle, "closed loop")
+			default:
+				add(p, l.RowTitle, "not known")
+			}
+		}
+	}
+	if missing == nil {
+		return nil
+	}
+	slices.SortFunc(missing, results.CompareNames)
+	return []string{"Without a figure: " + strings.Join(results.Shorten(missing), "; ") + "."}
+}
+
+// The metric that a figure shows, and how it is summed up over repetitions.
+
+// selectMetric is the metric that the options ask for, or else the one that the first point was measured for. The points
+// are those of the kinds of measurement of which any point has the metric: among them, those without it failed.
+func selectMetric(points []results.Point, o Options) (results.Metric, []results.Point, error) {
+	measure := points[0].Spec.Measure // Build draws nothing of no points
+	metric, hasHeadline := results.HeadlineOf(points)
+	switch {
+	case o.Metric != "":
+		var err error
+		if metric, err = results.MetricByKey(o.Metric); err != nil {
+			return results.Metric{}, nil, err
+		}
+	case !hasHeadline:
+		return results.Metric{}, nil, nothing("no metric is known for the measure %q: choose one with --metric", measure)
+	}
+	hasMetric := map[string]bool{} // by the kind of measurement
+	for _, p := range points {
+		if len(metric.Values(p.Shown())) > 0 {
+			hasMetric[p.Spec.Measure] = true
+		}
+	}
+	if len(hasMetric) == 0 {
+		return results.Metric{}, nil, nothing("none of the records holds the metric %s", metric.Key)
+	}
+	measured := slices.DeleteFunc(slices.Clone(points), func(p results.Point) bool { return !hasMetric[p.Spec.Measure] })
+	return metric, measured, nil
+}
+
+// overRepetitions says how results.LoadPoint.Over sums up a metric.
+func overRepetitions(m results.Metric) string {
+	if m.Counts() {
+		return "Sums over repetitions that ended ok or failed"
+	}
+	return "Medians over repetitions"
+}

@@ -92,7 +92,7 @@ func costPanels(setting string, rows []costRow, names []string) []*Panel {
 		for _, r := range rows {
 			bars = append(bars, costBar(m, factor, r, colourOf(slices.Index(names, r.load.Point.Name))))
 		}
-		p := barsPanel(capital(m.Name), cmp.Or(costAxes[key], m.About), bars, drawnUnit)
+		p := barsPanel(results.Capital(m.Name), cmp.Or(costAxes[key], m.About), bars, drawnUnit)
 		if i == 0 {
 			p.Title = setting + ": " + p.Title
 		} else {

@@ -84,15 +84,12 @@ func sideTrace(d document.Drawing, of, side int) trace {
 
 // drawnPanel draws the marks of a panel, whose data are about width wide.
 func drawnPanel(d document.Drawing, p document.DrawingPanel, o Options, width vg.Length) *Panel {
-	panel := newPanel(capital(p.Up.Name), p.Across.Name, "")
-	x, y := emptyRange(linear), emptyRange(linear)
+	panel := newPanel(results.Capital(p.Up.Name), p.Across.Name, "")
+	e := newExtent(linear)
 	for _, m := range p.Marks {
-		x.add(m.X)
-		mark := drawnMark(m.X, m.Y)
-		y.add(mark.y)
-		y.add(mark.low)
-		y.add(mark.high)
+		e.addMarks([]mark{drawnMark(m.X, m.Y)})
 	}
+	x, y := e.x, e.y
 	x.scaling, y.scaling = scalingOf(x.low, x.high, o), scalingOf(y.low, y.high, o)
 	setAxis(&panel.Plot.Y, y, p.Up.Unit, drawingLabels)
 	place := func(m document.DrawingMark) float64 { return m.X }

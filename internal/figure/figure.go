@@ -176,11 +176,3 @@ func addNew(texts []string, text string) []string {
 }
 
 func listed(names []string) string { return cmp.Or(strings.Join(names, ", "), "none") }
-
-// capital begins a title with a capital letter. "e2e" stays as it is.
-func capital(name string) string {
-	if name == "" || strings.HasPrefix(name, "e2e") {
-		return name
-	}
-	return strings.ToUpper(name[:1]) + name[1:]
-}

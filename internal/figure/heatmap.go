@@ -58,7 +58,7 @@ func heatmap(points []results.Point, o Options) (Figure, error) {
 	width := vg.Length(len(first.cols))*cellWidth + rowNames
 	columns := max(1, min(len(facets), int(roomForHeats/width)))
 	f := Figure{
-		Title:  fmt.Sprintf("%s by %s and %s", capital(metric.Name), axes.row, axes.col),
+		Title:  fmt.Sprintf("%s by %s and %s", results.Capital(metric.Name), axes.row, axes.col),
 		Panels: grid(panels, columns),
 		Width:  max(leastHeatsWidth, min(mostHeatsWidth, vg.Length(columns)*width)),
 		Legend: first.legend(),

@@ -36,7 +36,7 @@ func multiples(points []results.Point, o Options) (Figure, error) {
 		return Figure{}, err
 	}
 	bounds := boundsOf(points, func(other results.Metric) bool { return other.Key == metric.Key })
-	title := fmt.Sprintf("%s by %s", capital(metric.Name), m.along.Name)
+	title := fmt.Sprintf("%s by %s", results.Capital(metric.Name), m.along.Name)
 	columns := m.columns()
 	allPanels := cmp.Or(o.Width, figureWidth) - 2*figureMargin - panelGapX*vg.Length(columns-1) // their width together
 	dataWidth := max(allPanels/vg.Length(columns)-besideData, leastData)

@@ -61,7 +61,7 @@ func (r Ranking) Basis() string {
 		}
 	}
 	if text := leftOpen(open...); text != "" {
-		sentences = append(sentences, capital(text)+".")
+		sentences = append(sentences, Capital(text)+".")
 	}
 	if untested := r.untested(); len(untested) > 0 {
 		if len(untested) < len(r.Rest) {
@@ -72,7 +72,7 @@ func (r Ranking) Basis() string {
 			differences = append(differences, s.Against)
 		}
 		if text := tooFew(differences...); text != "" {
-			sentences = append(sentences, capital(text)+".")
+			sentences = append(sentences, Capital(text)+".")
 		}
 	}
 	return strings.Join(sentences, " ")

@@ -22,7 +22,7 @@ type LatencyKind struct {
 	acrossClocks bool         // whether its two times may be from the clocks of two agents
 }
 
-// LatencyKinds lists all kinds of latency. The first is the default. Nobody changes it.
+// LatencyKinds lists all kinds of latency. The first is the default. It is never changed.
 var LatencyKinds = []LatencyKind{endToEndLatency, endToEndService, publishLatency, publishService, sendLag, generatorLag}
 
 var (

@@ -51,7 +51,7 @@ func HeadlineOf(points []Point) (m Metric, ok bool) {
 	return m, ok
 }
 
-// PublishesOnly reports whether nobody receives what is sent, so that only publishing has a latency.
+// PublishesOnly reports whether there is no consumer, so that only publishing has a latency.
 func (p Point) PublishesOnly() bool {
 	return p.Spec.SubscriptionsPerTopic == 0 && p.Spec.ProducersPerTopic > 0
 }

@@ -34,10 +34,10 @@ func (r Ranking) Claim() string {
 func (r Ranking) whoIsBest(best Contender) string {
 	untested := r.untested()
 	if len(r.Rest) == 0 {
-		return fmt.Sprintf("%s, known only of %s: %s.", capital(r.Metric.Name), best.Name, r.figure(best))
+		return fmt.Sprintf("%s, known only of %s: %s.", Capital(r.Metric.Name), best.Name, r.figure(best))
 	}
 	if len(untested) == len(r.Rest) {
-		return fmt.Sprintf("%s, undecided: the runs point to %s, then %s.", capital(r.Metric.Name), r.nameAndFigure(best), r.list(untested))
+		return fmt.Sprintf("%s, undecided: the runs point to %s, then %s.", Capital(r.Metric.Name), r.nameAndFigure(best), r.list(untested))
 	}
 	var first []string // the best and those that share its place
 	for _, c := range r.TiedWithBest() {
@@ -51,7 +51,7 @@ func (r Ranking) whoIsBest(best Contender) string {
 		}
 		return fmt.Sprintf("%s %s: %s, before %s.", superlative, r.Metric.Name, first[0], r.list(behind))
 	}
-	claim := fmt.Sprintf("%s %s", capital(r.tie(r.Metric.Name+" ")), enumerate(Shorten(first)))
+	claim := fmt.Sprintf("%s %s", Capital(r.tie(r.Metric.Name+" ")), enumerate(Shorten(first)))
 	if len(behind) > 0 {
 		claim += "; behind them " + r.list(behind)
 	}
@@ -176,8 +176,8 @@ func enumerate(items []string) string {
 	return strings.Join(items[:len(items)-1], ", ") + " and " + items[len(items)-1]
 }
 
-// capital begins a sentence. A word with a digit, such as e2e, stays as it is.
-func capital(text string) string {
+// Capital begins a sentence. A word with a digit, such as e2e, stays as it is.
+func Capital(text string) string {
 	if word, _, _ := strings.Cut(text, " "); strings.ContainsAny(word, digits) || text == "" {
 		return text
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-// Set holds stored records as points, computed once: reports, pages, figures, gates and spreadsheets choose from it. Nobody
-// changes it.
+// Set holds stored records as points, computed once: reports, pages, figures, gates and spreadsheets choose from it. It is
+// never changed.
 type Set struct {
 	Records []store.Record // also those that a later one supersedes
 	Points  []Point        // by message size, delivery, measure, rate and broker, then by their names

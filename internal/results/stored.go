@@ -34,7 +34,7 @@ const (
 	Refused = store.Refused
 	Aborted = store.Aborted
 
-	// PublishedFigures is the status of a record that nobody ran.
+	// PublishedFigures is the status of a record that was not run here.
 	PublishedFigures = store.Published
 )
 

@@ -101,7 +101,7 @@ func (t trend) verdict() document.Verdict {
 	return document.Verdict{
 		About: "Trend",
 		Finding: fmt.Sprintf("%s of %s %s from repetition to repetition: %s had %.2f times that of the earlier.",
-			capital(t.metric.Name), t.name, direction, whose, t.Estimate),
+			Capital(t.metric.Name), t.name, direction, whose, t.Estimate),
 		Detail: fmt.Sprintf("%s. %s. A median over such repetitions is of no steady state.",
 			significance("=", t.P), t.cause),
 	}

@@ -36,7 +36,7 @@ func init() {
 				"-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=")
 		},
 		Ready: func(ctx context.Context, n *provision.Node) error {
-			c, err := pgx.Connect(ctx, PostgresURL(n.Address(), *n.Cluster.Login)) // nobody else knows its password
+			c, err := pgx.Connect(ctx, PostgresURL(n.Address(), *n.Cluster.Login)) // only this instance has its password
 			if err != nil {
 				return err
 			}
@@ -55,8 +55,8 @@ func PostgresURL(address string, l provision.Login) string {
 // cluster is where the database's files are: initdb wants a directory that only it has made.
 func cluster(n *provision.Node) string { return filepath.Join(n.Data, "cluster") }
 
-// enclosed runs one of PostgreSQL's programs. They call each other, and initdb wants a name for who runs it, which the tree
-// has for nobody; what is shared between processes goes with the last of them.
+// enclosed runs one of PostgreSQL's programs. They call each other, and initdb wants its user to have a name, which the tree
+// gives to none; what is shared between processes goes with the last of them.
 func enclosed(n *provision.Node, program string, args ...string) (provision.Command, error) {
 	return provision.Enclosed(n, provision.Command{Args: args}, postgresDir+program, "--unshare-user", "--uid", "65534", "--gid", "65534", "--unshare-ipc")
 }
