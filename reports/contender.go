@@ -98,12 +98,12 @@ type costBasis struct {
 	records []results.Record
 }
 
-// costs chooses the load whose costs are shown: the sustainable rate, else the peak, count or backlog, else the highest fixed rate.
+// costs chooses the load whose costs are shown: the sustainable rate, else the peak, count, backlog or reading, else the highest fixed rate.
 func (c contender) costs() costBasis {
 	if records := withCost(c.searchRecords()); len(records) > 0 {
 		return costBasis{load: "sustainable rate", records: records}
 	}
-	for _, measure := range []string{study.MeasurePeak, study.MeasureCount, study.MeasureBacklog} {
+	for _, measure := range []string{study.MeasurePeak, study.MeasureCount, study.MeasureBacklog, study.MeasureRead} {
 		if records := withCost(c.recordsOfMeasure(measure)); len(records) > 0 {
 			return costBasis{load: measure, records: records}
 		}

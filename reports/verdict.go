@@ -200,7 +200,7 @@ func (w rankedWorkload) costs() string {
 		if !slices.Contains(best, p.Name) || len(figures) == 0 {
 			continue
 		}
-		if p.Spec.Measure == study.MeasureCount || p.Spec.Measure == study.MeasureBacklog { // ranked by a time, and by a drain
+		if p.Spec.Measure == study.MeasureCount || p.Spec.Measure == study.MeasureBacklog || p.Spec.Measure == study.MeasureRead { // ranked by a time, by a drain, and by what was read
 			when = "In that, "
 		}
 		clauses = append(clauses, p.Name+" had "+strings.Join(figures, ", "))

@@ -101,7 +101,7 @@ func (s *session) reader(ctx context.Context, conn *natsio.Conn, js jetstream.Je
 	}
 	return &reader{
 		ctx: ctx, conn: conn, js: js, place: at, sink: sink, policy: s.policy, delivery: s.config.Guarantee.Delivery, logf: s.dialer.Logf,
-		subject: subject, durable: durable, name: fmt.Sprintf("consumer %d of %s on %s", id, durable, subject),
+		subject: subject, stream: s.stream(subject), durable: durable, name: fmt.Sprintf("consumer %d of %s on %s", id, durable, subject),
 		ordered: isOrdered(s.config.Client),
 	}
 }
@@ -126,7 +126,7 @@ func (r *reader) start(try context.Context, s *session) (pulling puller, err err
 func (r *reader) binds(try context.Context, s *session) (puller, error) {
 	var bound jetstream.Consumer
 	err := s.untilFormed(try, r.conn, func(ctx context.Context) (err error) {
-		bound, err = r.js.Consumer(ctx, entityName(r.subject), r.durable)
+		bound, err = r.js.Consumer(ctx, r.stream, r.durable)
 		return err
 	})
 	if err != nil {
@@ -142,7 +142,7 @@ func (r *reader) binds(try context.Context, s *session) (puller, error) {
 
 // rewinds sets the durable consumer back to a message of the stream.
 func (r *reader) rewinds(ctx context.Context, to uint64) error {
-	_, err := r.js.ResetConsumerToSequence(ctx, entityName(r.subject), r.durable, to)
+	_, err := r.js.ResetConsumerToSequence(ctx, r.stream, r.durable, to)
 	return err
 }
 
@@ -153,6 +153,7 @@ type reader struct {
 	js       jetstream.JetStream
 	place    func(jetstream.Msg) (place, error)
 	subject  string
+	stream   string // that has it
 	durable  string
 	sink     driver.Sink
 	policy   jetstream.AckPolicy

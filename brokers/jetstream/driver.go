@@ -44,6 +44,7 @@ func driverKind() driver.Kind {
 		Shared:   true,
 		Drops:    "PullMaxMessages",
 		Open:     open,
+		Found:    finds,
 	}
 }
 
@@ -71,8 +72,9 @@ type session struct {
 	dialer        *natsio.Dialer
 	conn          *natsio.Conn // for Setup
 	policy        jetstream.AckPolicy
-	subjects      []string // by topic
-	subscriptions []string // durable names
+	subjects      []string          // by topic
+	streams       map[string]string // by subject, of those that are somebody else's
+	subscriptions []string          // durable names
 	mu            sync.Mutex
 	seen          map[string]*sequences // by stream and durable; courses, too
 	courses       map[string]*course
@@ -84,7 +86,7 @@ func open(_ context.Context, c driver.Config) (driver.Driver, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &session{config: c, dialer: natsio.NewDialer(c), policy: policy, seen: map[string]*sequences{}, courses: map[string]*course{}}
+	s := &session{config: c, dialer: natsio.NewDialer(c), policy: policy, streams: map[string]string{}, seen: map[string]*sequences{}, courses: map[string]*course{}}
 	s.conn, err = s.dialer.Dial("control", nil, nil)
 	return s, err
 }
@@ -139,6 +141,9 @@ func (s *session) Setup(ctx context.Context, t driver.Topology) error {
 		}
 		s.subjects = append(s.subjects, topic.Name)
 	}
+	if t.Found {
+		return s.find(ctx, js, t)
+	}
 	if t.Existing {
 		return nil
 	}
@@ -160,12 +165,15 @@ func (s *session) Setup(ctx context.Context, t driver.Topology) error {
 // 2,000 messages of 33 kB are more. What it drops comes again after AckWait, or never without acknowledgements.
 func (s *session) Dropped() int64 { return s.dialer.Dropped() }
 
-// Clean removes the streams with their consumers and messages.
+// Clean removes the streams with their consumers and messages, or of streams that are somebody else's the consumers.
 func (s *session) Clean(ctx context.Context) error {
 	s.endRemaking()
 	js, err := jetstream.New(s.conn.Conn)
 	if err != nil {
 		return err
+	}
+	if len(s.streams) > 0 {
+		return s.unfind(ctx, js)
 	}
 	removing, all := errgroup.WithContext(ctx)
 	removing.SetLimit(setupAtOnce)

@@ -189,7 +189,7 @@ func (f *following) Closed() <-chan struct{} { return f.closed }
 
 func (f *following) begin(ctx context.Context, at uint64) error {
 	r := f.reader
-	stream, err := r.js.Stream(ctx, entityName(r.subject))
+	stream, err := r.js.Stream(ctx, r.stream)
 	if err != nil {
 		return err
 	}
@@ -231,7 +231,7 @@ func (f *following) again(ctx context.Context) {
 	for ; ctx.Err() == nil; _ = socket.Pause(ctx, tryPause) {
 		var stream jetstream.Stream
 		err := within(ctx, func(ctx context.Context) (err error) {
-			stream, err = f.reader.js.Stream(ctx, entityName(f.reader.subject))
+			stream, err = f.reader.js.Stream(ctx, f.reader.stream)
 			return err
 		})
 		if err == nil && stream.CachedInfo().Created.Equal(f.created) {

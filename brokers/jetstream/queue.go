@@ -16,7 +16,7 @@ func (s *session) Queue(ctx context.Context, topic, subscription int) (driver.Qu
 	if err != nil {
 		return driver.Queue{}, err
 	}
-	name := entityName(s.subjects[topic])
+	name := s.stream(s.subjects[topic])
 	stream, err := js.Stream(ctx, name)
 	if err != nil {
 		return driver.Queue{}, err

@@ -71,6 +71,8 @@ const (
 	formBudget = 20 * time.Second // for a stream or consumer to get a leader
 	tryBudget  = 3 * time.Second  // for one request
 	tryPause   = 100 * time.Millisecond
+
+	forgottenAfter = 24 * time.Hour // without its client, a consumer on somebody else's stream
 )
 
 // entityName is a name for a stream or consumer: the server allows no dots, wildcards, slashes or white space there.
@@ -138,24 +140,28 @@ func (s *session) create(ctx context.Context, js jetstream.JetStream, topic, sub
 		return nil
 	}
 	for _, durable := range s.subscriptions {
-		err := s.untilFormed(ctx, s.conn, func(ctx context.Context) error {
-			consumer, err := stream.CreateOrUpdateConsumer(ctx, s.consumerConfig(durable))
-			if err != nil {
-				return err
-			}
-			batch, err := consumer.FetchNoWait(1) // of a stream that is still empty
-			if err != nil {
-				return err
-			}
-			for range batch.Messages() { //nolint:revive // drained
-			}
-			return batch.Error()
-		})
-		if err != nil {
+		if err := s.consumerOf(ctx, stream, s.consumerConfig(durable)); err != nil {
 			return fmt.Errorf("create the consumer %s of topic %s: %w", durable, topic, err)
 		}
 	}
 	return nil
+}
+
+// consumerOf makes a consumer of a stream and waits until it answers.
+func (s *session) consumerOf(ctx context.Context, stream jetstream.Stream, config jetstream.ConsumerConfig) error {
+	return s.untilFormed(ctx, s.conn, func(ctx context.Context) error {
+		consumer, err := stream.CreateOrUpdateConsumer(ctx, config)
+		if err != nil || config.FilterSubject != "" { // a message of a stream that is not empty would be taken
+			return err
+		}
+		batch, err := consumer.FetchNoWait(1)
+		if err != nil {
+			return err
+		}
+		for range batch.Messages() { //nolint:revive // drained
+		}
+		return batch.Error()
+	})
 }
 
 // Error codes of the server's API that the client library has no name for.

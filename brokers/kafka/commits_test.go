@@ -55,7 +55,7 @@ func commitsOncePerPoll(t *testing.T, client *kgo.Client, target driver.Target, 
 	k.common = append(k.common, kgo.WithHooks(requests))
 	end := livetest.Consume(t, k, driver.ConsumerConfig{}, sink)
 	r.Settled(t)
-	admin, name := kadm.NewClient(client), group(topology.Topics[0].Name, "s")
+	admin, name := kadm.NewClient(client), groupOf(topology, topology.Topics[0].Name, "s")
 	livetest.Eventually(t, "all messages of all partitions are committed", func() bool {
 		offsets, err := admin.FetchOffsets(t.Context(), name)
 		livetest.Must(t, err)

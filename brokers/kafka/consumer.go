@@ -20,11 +20,11 @@ import (
 // committed after Deliver has returned; at most once before it is called, unless consumer.ack says otherwise.
 func (k *kafka) Consume(ctx context.Context, c driver.ConsumerConfig, s driver.Sink, ready func()) error {
 	topic, subscription := k.topology.Topics[c.Topic].Outlet(), k.topology.Subscriptions[c.Subscription]
-	name := group(topic, subscription) // of several topics, by the first: all of its members have the same
+	name := groupOf(k.topology, topic, subscription) // of several topics, by the first: all of its members have the same
 	names, delivered := make([]string, len(c.Topics())), map[string][]atomic.Int64{}
 	for i, t := range c.Topics() {
 		names[i] = k.topology.Topics[t].Outlet()
-		delivered[names[i]] = k.delivered[group(names[i], subscription)]
+		delivered[names[i]] = k.delivered[groupOf(k.topology, names[i], subscription)]
 	}
 	opts := append(consumerOptions(k.config.Guarantee, k.config.Client, name, names...), k.common...)
 	assigned := sync.OnceFunc(ready) // the group has answered, even if it has no partition for this member

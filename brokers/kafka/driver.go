@@ -35,7 +35,7 @@ const (
 func driverKind() driver.Kind {
 	return driver.Kind{
 		Without: map[driver.Class]string{driver.Threading: "by the load"},
-		Client:  "github.com/twmb/franz-go", Settings: settings, Supports: supports, Fits: fits, Maps: natives, Keeps: keeps, ServerKeeps: drops.By("kafka"), Server: completed, Open: open,
+		Client:  "github.com/twmb/franz-go", Settings: settings, Supports: supports, Fits: fits, Maps: natives, Keeps: keeps, ServerKeeps: drops.By("kafka"), Server: completed, Open: open, Found: finds,
 		Failover: true, Shared: true, Relays: true, Redelivers: redelivers,
 		Logins: []driver.Login{driver.ByToken, driver.ByOAuth, driver.ByAWS},
 	}

@@ -21,7 +21,7 @@ func goesOnForgotten(t *testing.T, client *kgo.Client, target driver.Target, g d
 	end := r.Consume(t, driver.ConsumerConfig{})
 	livetest.Must(t, r.Send(t, "before"))
 	r.Settled(t)
-	name := group(topology.Topics[0].Name, "s")
+	name := groupOf(topology, topology.Topics[0].Name, "s")
 	groups, err := kadm.NewClient(client).DescribeGroups(t.Context(), name)
 	livetest.Must(t, err)
 	leave := kmsg.NewPtrLeaveGroupRequest()

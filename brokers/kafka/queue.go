@@ -16,9 +16,9 @@ func (k *kafka) Queue(ctx context.Context, topic, subscription int) (driver.Queu
 		return driver.Queue{}, err
 	}
 	if shares(k.config.Client) {
-		return k.shared(ctx, name, group(name, k.topology.Subscriptions[subscription]), ends)
+		return k.shared(ctx, name, groupOf(k.topology, name, k.topology.Subscriptions[subscription]), ends)
 	}
-	committed, err := k.admin.FetchOffsets(ctx, group(name, k.topology.Subscriptions[subscription]))
+	committed, err := k.admin.FetchOffsets(ctx, groupOf(k.topology, name, k.topology.Subscriptions[subscription]))
 	if err != nil {
 		return driver.Queue{}, err
 	}

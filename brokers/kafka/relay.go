@@ -16,7 +16,7 @@ import (
 )
 
 // relays names the consumer group of a topology's relays.
-func relays(t driver.Topology) string { return group(t.Topics[0].Name, "relays") }
+func relays(t driver.Topology) string { return groupOf(t, t.Topics[0].Name, "relays") }
 
 // fitsRelay refuses relays where they would keep less than was asked for.
 func fitsRelay(c driver.Config, s driver.Shape) error {

@@ -73,7 +73,7 @@ func comesAgain(t *testing.T, target driver.Target) {
 		payloads = append(payloads, fmt.Sprint(n))
 	}
 	livetest.Must(t, r.Send(t, payloads...))
-	other, err := kgo.NewClient(kgo.SeedBrokers(target.Addresses...), kgo.ShareGroup(group("shared", "s")), kgo.ConsumeTopics("shared"))
+	other, err := kgo.NewClient(kgo.SeedBrokers(target.Addresses...), kgo.ShareGroup(groupOf(driver.Topology{}, "shared", "s")), kgo.ConsumeTopics("shared"))
 	livetest.Must(t, err)
 	defer other.Close()
 	handled := map[string]bool{}

@@ -40,12 +40,18 @@ func (k *kafka) Setup(ctx context.Context, t driver.Topology) error {
 	var groups []string
 	for _, topic := range t.Topics {
 		for _, subscription := range t.Subscriptions {
-			name := group(topic.Outlet(), subscription)
+			name := groupOf(t, topic.Outlet(), subscription)
 			groups = append(groups, name)
 			if k.config.Guarantee.Delivery != driver.AtLeastOnce {
 				k.delivered[name] = make([]atomic.Int64, topic.Partitions)
 			}
 		}
+	}
+	if t.Found {
+		if err := k.find(ctx, t, configs); err != nil {
+			return err
+		}
+		return k.awaitLeaders(ctx, replicas, all)
 	}
 	if shares(k.config.Client) && len(groups) > 0 && !t.Existing {
 		if err := k.begin(ctx, groups); err != nil {
@@ -268,8 +274,14 @@ func led(answers []*kmsg.MetadataResponse, topics, replicas int) bool {
 	return len(answers) > 0
 }
 
-// group names the consumer group of a subscription of one topic, or of the first of those that share a consumer.
-func group(topic, subscription string) string { return topic + "." + subscription }
+// groupOf names the consumer group of a subscription of one topic, or of the first of those that share a consumer. A user may have rights on
+// groups by the beginning of their names, which on a topic that is somebody else's is the subscription's.
+func groupOf(t driver.Topology, topic, subscription string) string {
+	if t.Found {
+		return subscription
+	}
+	return topic + "." + subscription
+}
 
 // Clean deletes the topics and consumer groups of Setup, and returns when the broker has forgotten the topics; it
 // removes their files some time later (file.delete.delay.ms).
@@ -280,11 +292,14 @@ func (k *kafka) Clean(ctx context.Context) error {
 	}
 	for _, topic := range k.topology.Topics {
 		for _, subscription := range k.topology.Subscriptions {
-			groups = append(groups, group(topic.Outlet(), subscription))
+			groups = append(groups, groupOf(k.topology, topic.Outlet(), subscription))
 		}
 	}
 	if k.topology.Shape().Relays > 0 {
 		groups = append(groups, relays(k.topology))
+	}
+	if k.topology.Found {
+		return k.forget(ctx, groups)
 	}
 	deleted, err := k.admin.DeleteTopics(ctx, names...)
 	if err != nil {
@@ -295,6 +310,19 @@ func (k *kafka) Clean(ctx context.Context) error {
 			return fmt.Errorf("deleting topic %s: %w", name, topic.Err)
 		}
 	}
+	if err := k.forget(ctx, groups); err != nil {
+		return err
+	}
+	for ; ; time.Sleep(pollInterval) {
+		gone, err := k.gone(ctx, names)
+		if gone || err != nil {
+			return err
+		}
+	}
+}
+
+// forget deletes consumer groups.
+func (k *kafka) forget(ctx context.Context, groups []string) error {
 	forgotten, err := k.admin.DeleteGroups(ctx, groups...)
 	if err != nil {
 		return fmt.Errorf("deleting consumer groups: %w", err)
@@ -304,12 +332,7 @@ func (k *kafka) Clean(ctx context.Context) error {
 			return fmt.Errorf("deleting consumer group %s: %w", name, g.Err)
 		}
 	}
-	for ; ; time.Sleep(pollInterval) {
-		gone, err := k.gone(ctx, names)
-		if gone || err != nil {
-			return err
-		}
-	}
+	return nil
 }
 
 // gone tells that the names can be used again. A broker on ZooKeeper stops telling of a topic before ZooKeeper has

@@ -31,7 +31,7 @@ func driverKind() driver.Kind {
 		Share:     driver.TakeTurns,
 		Shared:    true,
 		Maps:      natives, ServerKeeps: drops.By("nats"),
-		Open: open,
+		Open: open, Found: finds,
 	}
 }
 
@@ -67,6 +67,17 @@ func fits(c driver.Config, s driver.Shape) error {
 		return driver.Unsupported(fmt.Sprintf("partitionsPerTopic: %d", s.Partitions), "a subject has no partitions; more topics are more subjects")
 	}
 	return natsio.FitsSize(c.Target, s.MaxBytes)
+}
+
+// finds implements driver.Kind.Found: a subject is there while somebody uses it.
+func finds(_ driver.Config, s driver.Shape) error {
+	if err := natsio.CheckSubject(s.Topic); err != nil {
+		return driver.Unsupported("topicName: "+s.Topic, "%v", err)
+	}
+	if s.Past {
+		return driver.Unsupported("read.from: start", "a subject keeps nothing; a stream does (broker jetstream)")
+	}
+	return nil
 }
 
 func open(_ context.Context, c driver.Config) (driver.Driver, error) {

@@ -28,7 +28,7 @@ const never = 1000 * time.Hour
 func driverKind() driver.Kind {
 	return driver.Kind{
 		Without: map[driver.Class]string{driver.Threading: "by the load"},
-		Client:  "github.com/apache/pulsar-client-go", Settings: settings, Supports: supports, Fits: fits, Maps: natives, Keeps: keeps, ServerKeeps: drops.By("pulsar"), Server: completed, Attaching: attaching, Open: open,
+		Client:  "github.com/apache/pulsar-client-go", Settings: settings, Supports: supports, Fits: fits, Maps: natives, Keeps: keeps, ServerKeeps: drops.By("pulsar"), Server: completed, Attaching: attaching, Open: open, Found: finds,
 		Relays: true, Logins: []driver.Login{driver.ByToken, driver.ByOAuth},
 	}
 }
@@ -51,6 +51,9 @@ func supports(g driver.Guarantee) error {
 
 // fits implements driver.Kind.Fits.
 func fits(c driver.Config, s driver.Shape) error {
+	if s.Prefix != "" {
+		return driver.Unsupported("topicPrefix: "+s.Prefix, "a run's topics have a namespace of their own, so their names give no rights; allowed: topic")
+	}
 	if subscriptionType(c.Guarantee, c.Client) == client.Exclusive && s.Consumers > 1 {
 		return driver.Unsupported("client.subscriptionType: Exclusive", "a subscription then has one consumer; Failover has more that take over")
 	}

@@ -28,6 +28,9 @@ func (s *session) Setup(ctx context.Context, t driver.Topology) error {
 	if err := s.checkStorage(ctx); err != nil {
 		return err
 	}
+	if t.Found {
+		return s.find(ctx, t)
+	}
 	name := cmp.Or(s.given(), namespaceOf(t))
 	if t.Existing {
 		s.namespace = name
@@ -64,7 +67,7 @@ func (s *session) checkStorage(ctx context.Context) error {
 			return err
 		}
 	}
-	for deadline := time.Now().Add(formPatience); ; time.Sleep(retryPause) {
+	for deadline := time.Now().Add(formPatience); !s.topology.Found; time.Sleep(retryPause) {
 		n, err := s.admin.liveBookies(ctx)
 		switch {
 		case denied(err): // a tenant's own administrator may not count them; where there are too few, no topic can be made
@@ -77,6 +80,7 @@ func (s *session) checkStorage(ctx context.Context) error {
 			return driver.Unsupported(fmt.Sprintf("replicas: %d", g.Replicas), "there are %d bookies", n)
 		}
 	}
+	return nil
 }
 
 // makeTopic makes a topic, and the subscriptions where they outlive their consumers.
@@ -134,29 +138,35 @@ const (
 	nonPersistent = "non-persistent"
 )
 
-func (s *session) domain() string {
-	if s.config.Guarantee.Persistence == driver.Memory {
-		return nonPersistent
-	}
-	return persistent
-}
+func (s *session) domain() string { return domainOf(s.config.Guarantee) }
 
 // path of the topic that consumers read, at the admin interface.
 func (s *session) path(topic int) string { return s.pathOf(s.topology.Topics[topic].Outlet()) }
 
 func (s *session) pathOf(topic string) string {
-	return s.domain() + "/" + pathOf(s.tenant(), s.namespace, topic)
+	return s.domain() + "/" + pathOf(s.whole(topic)...)
+}
+
+// whole is tenant, namespace and name of a topic.
+func (s *session) whole(topic string) []string {
+	if s.topology.Found {
+		return strings.Split(bare(topic), "/")
+	}
+	return []string{s.tenant(), s.namespace, topic}
 }
 
 // address, for the client, of the topic that producers send to.
 func (s *session) address(topic int) string { return s.addressOf(s.topology.Topics[topic].Name) }
 
 func (s *session) addressOf(topic string) string {
-	return s.domain() + "://" + strings.Join([]string{s.tenant(), s.namespace, topic}, "/")
+	return s.domain() + "://" + strings.Join(s.whole(topic), "/")
 }
 
 // Clean deletes the topics, and the namespace that was made for them; storage is given back when the bookies next compact.
 func (s *session) Clean(ctx context.Context) error {
+	if s.topology.Found {
+		return s.unfind(ctx)
+	}
 	if s.namespace == "" {
 		return nil
 	}

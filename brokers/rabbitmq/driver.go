@@ -27,6 +27,7 @@ func driverKind() driver.Kind {
 		Shared:   true,
 		Watched:  watched,
 		Open:     open,
+		Found:    finds, Marks: ":/",
 	}
 }
 

@@ -21,6 +21,9 @@ func (d *rabbit) Setup(ctx context.Context, t driver.Topology) error {
 	if err := fits(asked, t.Shape()); err != nil {
 		return err
 	}
+	if t.Found {
+		return d.find(ctx)
+	}
 	if t.Existing {
 		return nil
 	}
@@ -68,8 +71,11 @@ func (d *rabbit) each(ctx context.Context, do func(ch *amqp.Channel, topic int) 
 	return declaring.Wait()
 }
 
-// declare creates what one topic needs; it changes nothing where that exists already.
+// declare creates what one topic needs; it changes nothing where that exists already, or is somebody else's.
 func (d *rabbit) declare(ch *amqp.Channel, topic int) error {
+	if d.topo.Found {
+		return nil
+	}
 	t := d.topo.Topics[topic]
 	kind, name := d.exchange(topic)
 	if name != "" {
@@ -97,6 +103,9 @@ func (d *rabbit) declare(ch *amqp.Channel, topic int) error {
 
 // remove takes away what declare has made.
 func (d *rabbit) remove(ch *amqp.Channel, topic int) error {
+	if d.topo.Found {
+		return nil
+	}
 	for subscription := range d.topo.Subscriptions {
 		for partition := range max(1, d.topo.Topics[topic].Partitions) {
 			queue := d.queue(topic, subscription, partition)
@@ -126,6 +135,9 @@ func refusal(what string, err error) error {
 // exchange is the type and name of a topic's exchange; the default exchange has no name.
 func (d *rabbit) exchange(topic int) (kind, name string) {
 	t := d.topo.Topics[topic]
+	if d.topo.Found {
+		return "default", ""
+	}
 	kind = exchangeKind(d.cfg.Topic.String("exchange"), len(d.topo.Subscriptions), t.Partitions)
 	if kind == "default" {
 		return kind, ""
@@ -135,6 +147,9 @@ func (d *rabbit) exchange(topic int) (kind, name string) {
 
 func (d *rabbit) queue(topic, subscription, partition int) string {
 	t := d.topo.Topics[topic]
+	if d.topo.Found {
+		return t.Name
+	}
 	name := t.Name + "." + d.topo.Subscriptions[subscription]
 	if t.Partitions > 1 {
 		name += "." + strconv.Itoa(partition)

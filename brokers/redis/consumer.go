@@ -70,7 +70,7 @@ func (d *session) consume(ctx context.Context, c driver.ConsumerConfig, streams 
 	defer client.Close()
 	defer context.AfterFunc(ctx, func() { _ = client.Close() })() // nothing else ends a read that waits
 	group, name := d.subscriptions[c.Subscription], fmt.Sprintf("c%d", c.ID)
-	if again { // what is in memory only is gone after a restart, and what came since has not been read
+	if again && !d.found { // what is in memory only is gone after a restart, and what came since has not been read
 		if err := d.groups(ctx, client, streams, "0"); err != nil {
 			return err
 		}

@@ -23,7 +23,7 @@ func driverKind() driver.Kind {
 	return driver.Kind{
 		Without: map[driver.Class]string{driver.Acknowledging: "one XACK for what a read has brought", driver.Publishing: "the run's window", driver.Threading: "by the load"},
 		Client:  library, Settings: slices.Concat(streamSettings, connectionSettings, sentinelSettings), Supports: supports,
-		Fits: fits, Maps: natives, Keeps: keeps, ServerKeeps: drops.By("redis"), Share: share, Shared: true, Attaching: attaching, Open: open,
+		Fits: fits, Maps: natives, Keeps: keeps, ServerKeeps: drops.By("redis"), Share: share, Shared: true, Attaching: attaching, Open: open, Found: finds, Marks: marks,
 	}
 }
 
@@ -86,6 +86,7 @@ type session struct {
 	control       redis.UniversalClient // for Setup, trimming and Clean
 	streams       [][]string            // by topic, by partition
 	subscriptions []string              // groups
+	found         bool                  // the streams are somebody else's
 	before        map[string]string
 	stopTrim      context.CancelFunc
 	trimmed       chan struct{}
@@ -158,6 +159,9 @@ func (d *session) Setup(ctx context.Context, t driver.Topology) error {
 		}
 		d.streams = append(d.streams, streams)
 	}
+	if d.found = t.Found; d.found {
+		return d.find(ctx, t)
+	}
 	if t.Existing { // who made them trims them
 		return nil
 	}
@@ -203,9 +207,12 @@ func choose(names []place, key []byte, turn *int) place {
 	return names[*turn]
 }
 
-// Clean removes the streams and puts the server's persistence back.
+// Clean removes the streams and puts the server's persistence back, or of streams that are somebody else's removes the groups.
 func (d *session) Clean(ctx context.Context) error {
 	d.endTrim()
+	if d.found {
+		return d.unfind(ctx)
+	}
 	for some := range slices.Chunk(slices.Concat(d.streams...), setupAtOnce) {
 		pipeline := d.control.Pipeline() // a command names streams of one slot only
 		for _, stream := range some {

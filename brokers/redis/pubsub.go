@@ -18,6 +18,7 @@ func pubsubKind() driver.Kind {
 		Without: map[driver.Class]string{driver.Acknowledging: "none", driver.Prefetching: "none: the server sends what is published", driver.Publishing: "the run's window", driver.Threading: "by the load"},
 		Client:  library, Settings: channelSettings, Supports: pubsubSupports, Open: openPubsub,
 		Transient: true, Maps: pubsubNatives, Share: alone, Fits: whole, Keyless: driver.Never("a channel has neither partitions nor keys"),
+		Found: hears, Marks: marks,
 	}
 }
 

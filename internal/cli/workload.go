@@ -26,13 +26,15 @@ type axisFlag struct{ name, path, doc string }
 var axisFlags = []axisFlag{
 	{"broker", "broker", "brokers, or broker@version"},
 	{"size", "messageSize", "payload sizes, such as 100,1KiB"},
-	{"measure", "measure", "what is measured: rate, peak, sustainable, curve, count, backlog"},
+	{"measure", "measure", "what is measured: rate, peak, sustainable, curve, count, backlog, read"},
 	{"rate", "load.rate", "messages per second over all producers"},
 	{"delivery", "delivery", "guarantees: at-most-once, at-least-once, exactly-once"},
 	{"persistence", "persistence", "what an ack stands for: memory, log, fsync"},
 	{"replicas", "replicas", "copies of each message"},
 	{"nodes", "nodes", "servers in the cluster"},
 	{"tls", "tls", "encryption of the clients' connections: off, on, mutual"},
+	{"topic", "topicName", "attached brokers: a topic that is there, to use instead of making one"},
+	{"topic-prefix", "topicPrefix", "what the names of all that is made begin with, such as mine."},
 	{"topics", "topics", "topics, queues or subjects"},
 	{"partitions", "partitionsPerTopic", "partitions per topic"},
 	{"producers", "producersPerTopic", "producers per topic"},
@@ -269,6 +271,11 @@ func (w *workload) override(s *study.Study) (err error) {
 		typed := []string{value.String()}
 		if _, isList := value.(*list); isList {
 			typed = strings.Split(value.String(), ",")
+		}
+		if a.path == "topicName" || a.path == "topicPrefix" { // mine: would be a mapping in YAML
+			for i := range typed {
+				typed[i] = strconv.Quote(typed[i])
+			}
 		}
 		set("--"+a.name+" "+shellWord(value.String()), a.path, typed...)
 	}

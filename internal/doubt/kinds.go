@@ -32,6 +32,8 @@ var (
 		"More than 90 % of `limits.broker.cpu` over all nodes")
 	Held = add(Machine, Rate, "held", "the broker held producers back by itself, by a quota or an alarm: the rate is that limit",
 		"It said so (RabbitMQ's `connection.blocked`, Kafka's throttling) for more than 5 % of the measured phase, in the words that are given")
+	Others = add(Machine, Row, "others", "others used the topic meanwhile: the broker carried their messages, too",
+		"With `topicName`. They are told by their payloads, and no figure has them")
 	SharedCores = add(Machine, Table, "shared-cores", "broker and generator share cores and used them up: on cores of its own the broker may carry more",
 		"Together more than 90 %")
 )

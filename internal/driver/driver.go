@@ -85,6 +85,11 @@ type Queue struct {
 // Unknown is a count that the broker doesn't tell.
 const Unknown = int64(-1)
 
+// Holder is a Driver that can ask the broker how many messages its topics hold.
+type Holder interface {
+	Holds(ctx context.Context, topic int) (int64, error)
+}
+
 // Describer is a Driver that can ask the broker what it is. It is asked once, of a broker that somebody else started, before
 // Setup. Describe blocks for an answer of the broker; its error is about the question only, and no reason not to measure.
 type Describer interface {
@@ -220,6 +225,11 @@ type Topology struct {
 	// Existing tells that another process has made all of it: Setup makes nothing, touches no message, and only gets ready
 	// to use it. The producers' IDs must differ from those of the other process.
 	Existing bool
+	// Found tells that the topics were on the broker before and are somebody else's (Kind.Found). Setup makes the subscriptions only, whose names
+	// are unique, and refuses topics that are not as the topology and the guarantee say. Clean removes the subscriptions only.
+	Found bool
+	// Past has the subscriptions begin with the oldest message of a topic that was found, instead of with the next.
+	Past bool
 }
 
 // Topic is a destination: a Kafka topic, a RabbitMQ exchange with its queues, a NATS subject, a stream.
@@ -289,6 +299,11 @@ type Kind struct {
 	// Redelivers is after what time, under these settings, the broker delivers a message again whose acknowledgement it never got, though the
 	// connection stands. Nil, or 0: only when a connection ends.
 	Redelivers func(g Guarantee, client Values, server map[string]any) time.Duration
+	// Found refuses, without a connection, the topic s.Topic that is somebody else's (Topology.Found), or to read it from its start (s.Past).
+	// Nil: the driver uses no such topics.
+	Found func(c Config, s Shape) error
+	// Marks are what a topic's name may begin with (Shape.Prefix) beside letters, digits and ".", "_", "-".
+	Marks string
 	// Shared tells that the topics of a producer, and those of a consumer (ConsumerConfig.Also), share its connection: so
 	// that applications with many topics need few. Otherwise a spec with fewer connections than topics is refused.
 	Shared bool

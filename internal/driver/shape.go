@@ -20,6 +20,10 @@ type Shape struct {
 	MaxBytes      int  // the largest payload; 0: not known yet
 	InFlight      int  // messages of one producer; 0: not known yet
 	Backlog       bool // consumers come when everything has been sent
+
+	Topic  string // of somebody else; empty: the run makes its topics
+	Past   bool   // it is read from its start
+	Prefix string // that the names of what the run makes begin with
 }
 
 // Queues is how many partitions a consumer reads, at most, where each reads those of Share.
@@ -58,6 +62,9 @@ func (k Kind) Refusal(c Config, s Shape) error {
 	if s.Relays > 0 && !k.Relays {
 		return Unsupported(fmt.Sprintf("relays: %d", s.Relays), "the driver of %s can't relay; allowed with: %s", k.Name, strings.Join(relayers(), ", "))
 	}
+	if err := k.refusesTopics(c, s); err != nil {
+		return err
+	}
 	if k.Share != nil {
 		if err := k.Share(c.Guarantee, c.Topic, s.Consumers, s.Partitions); err != nil {
 			return err
@@ -71,7 +78,25 @@ func (k Kind) Refusal(c Config, s Shape) error {
 	return Idle(k.Settings, c.Guarantee, c.Client, c.Topic)
 }
 
+// refusesTopics refuses names of topics, and somebody else's topic, that the driver can't use.
+func (k Kind) refusesTopics(c Config, s Shape) error {
+	if i := strings.IndexAny(s.Prefix, ":/"); i >= 0 && !strings.Contains(k.Marks, s.Prefix[i:i+1]) {
+		return Unsupported("topicPrefix: "+s.Prefix, "a name here has no %q", s.Prefix[i:i+1])
+	}
+	if s.Topic == "" {
+		return nil
+	}
+	if k.Found == nil {
+		return Unsupported("topicName: "+s.Topic, "the driver of %s uses only what it has made; allowed with: %s", k.Name,
+			strings.Join(those(func(k Kind) bool { return k.Found != nil }), ", "))
+	}
+	return k.Found(c, s)
+}
+
 // relayers names the kinds that relay.
-func relayers() []string {
-	return slices.DeleteFunc(Names(), func(name string) bool { k, err := Lookup(name); return err != nil || !k.Relays })
+func relayers() []string { return those(func(k Kind) bool { return k.Relays }) }
+
+// those names the kinds that are so.
+func those(are func(Kind) bool) []string {
+	return slices.DeleteFunc(Names(), func(name string) bool { k, err := Lookup(name); return err != nil || !are(k) })
 }

@@ -68,7 +68,7 @@ func (b *bench) note() (err error) {
 		}
 	}
 	prefix := strings.TrimSuffix(b.topicName(0), "0000")
-	if b.broker.left, err = h.Note(provision.Left{Broker: b.spec.Broker, Addresses: b.spec.Attach, Topics: prefix}); err != nil {
+	if b.broker.left, err = h.Note(provision.Left{Broker: b.spec.Broker, Addresses: b.spec.Attach, Topics: prefix, Topic: b.spec.TopicName}); err != nil {
 		return fmt.Errorf("note what is made on the attached broker: %w", err)
 	}
 	return nil

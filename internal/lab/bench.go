@@ -82,6 +82,9 @@ func (b *bench) run(ctx context.Context) error {
 	if b.spec.Generator != "" {
 		return b.measureTool(ctx)
 	}
+	if b.spec.Measure == study.MeasureRead {
+		return b.measureRead(ctx)
+	}
 	plan := b.agentPlan()
 	single := len(plan.Worker.Producers) <= 1 && len(plan.Worker.Consumers) <= 1
 	if single && !driver.UsesStock(config.Client) { // then the client is tuned, its threads included

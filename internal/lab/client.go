@@ -4,6 +4,7 @@ import (
 	"github.com/brokermark/brokermark/internal/doubt"
 	"github.com/brokermark/brokermark/internal/remark"
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
 )
 
 // freeMost is the share of the producers' time up to which waiting for a free place in the window counts as none. A closed loop that hardly
@@ -38,7 +39,7 @@ func (b *bench) clientLimit(t trial) (why remark.Remark, limited bool) {
 		return why, true
 	}
 	waited := t.Blocked.Seconds() / t.sendingTime()
-	if b.spec.Delivery == "at-most-once" || waited >= freeMost {
+	if b.spec.Measure == study.MeasureRead || b.spec.Delivery == "at-most-once" || waited >= freeMost {
 		return remark.Remark{}, false
 	}
 	return remark.Of("producers waited for a free place in the window for only %.0f %% of their time", 100*waited), true

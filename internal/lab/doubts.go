@@ -68,6 +68,11 @@ func (b *bench) doubtsAbout(t trial) []store.Doubt {
 			"the busiest consumer spent %.0f %% of the time with its consumerDelay of %s: it, not the broker, set the pace",
 			100*min(1, t.Working), b.spec.ConsumerDelay)
 	}
+	for _, one := range t.each() {
+		if one.Others > 0 && b.spec.TopicName != "" {
+			d.add(doubt.Others, "%d messages of others came from topic %s meanwhile, warm-up and drain included: the broker carried them, too", one.Others, b.spec.TopicName)
+		}
+	}
 	doubtClocks(t, &d)
 	for _, one := range t.each() {
 		b.doubtCores(one, &d)

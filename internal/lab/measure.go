@@ -36,7 +36,7 @@ func (b *bench) measure(ctx context.Context) error {
 	case study.MeasureBacklog:
 		return b.measureBacklog(ctx)
 	}
-	return fmt.Errorf("measure: unknown word %q; allowed: rate, peak, sustainable, curve, count, backlog", b.spec.Measure)
+	return fmt.Errorf("measure: unknown word %q; allowed: rate, peak, sustainable, curve, count, backlog, read", b.spec.Measure)
 }
 
 // noRate is the rate of a load that is judged without one, because it ends with a number of messages or is as fast as

@@ -47,6 +47,8 @@ func whyOnlyHere(s study.Spec) string {
 		return s.Generator + " is a process of this machine"
 	case s.Pipeline != nil:
 		return "a pipeline's parts run on this machine"
+	case s.Measure == study.MeasureRead:
+		return "measure: read has its consumers in this process"
 	case s.ConsumersApart:
 		return "consumersApart: true starts a process of this machine for the consumers"
 	case s.Relays > 0:

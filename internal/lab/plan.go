@@ -53,12 +53,22 @@ func (b *bench) payload() worker.Payload {
 	return p
 }
 
-// topology returns the topics, under names for this run number, and the subscriptions.
+// topology returns the topics, under names for this run number, and the subscriptions. A topic that is the attached broker's own keeps its name,
+// and the subscriptions have names for this run number: bm-0a1b2c3d-1-9f3e-s0.
 func (b *bench) topology(run uint16) (t driver.Topology) {
-	for i := range b.spec.SubscriptionsPerTopic {
-		t.Subscriptions = append(t.Subscriptions, subscriptionName(i))
-	}
 	prefix := b.topicName(run)
+	t.Found, t.Past = b.spec.TopicName != "", b.spec.Read.From == study.ReadStart
+	for i := range b.spec.SubscriptionsPerTopic {
+		name := subscriptionName(i)
+		if t.Found {
+			name = prefix + "-" + name
+		}
+		t.Subscriptions = append(t.Subscriptions, name)
+	}
+	if t.Found {
+		t.Topics = []driver.Topic{{Name: b.spec.TopicName, Partitions: b.spec.PartitionsPerTopic}}
+		return t
+	}
 	for i := range b.spec.Topics {
 		topic := driver.Topic{Name: fmt.Sprintf("%s-%d", prefix, i), Partitions: b.spec.PartitionsPerTopic}
 		if b.spec.Relays > 0 {
@@ -79,7 +89,7 @@ func subscriptionName(i int) string { return fmt.Sprintf("s%d", i) }
 // topicName returns a name that no other point or repetition uses. The run number, which is drawn at random, also keeps apart two runs of
 // the same repetition; one pair in 65,536 draws the same.
 func (b *bench) topicName(run uint16) string {
-	return fmt.Sprintf("bm-%s-%d-%04x", b.record.PointID[:8], b.record.Repetition, run)
+	return fmt.Sprintf("%sbm-%s-%d-%04x", b.spec.TopicPrefix, b.record.PointID[:8], b.record.Repetition, run)
 }
 
 // consumers returns the consumers of all topics and subscriptions. If topics share n connections, which are no more than the topics, each

@@ -174,7 +174,7 @@ func shape(s study.Spec) driver.Shape {
 		Topics: s.Topics, Partitions: s.PartitionsPerTopic, Subscriptions: s.SubscriptionsPerTopic, Producers: s.ProducersPerTopic,
 		Consumers: s.ConsumerPerSubscription.Largest(), Fewest: s.ConsumerPerSubscription.Smallest(),
 		Connections: s.Connections, Relays: s.Relays, MaxBytes: int(s.MessageSize.Largest()), InFlight: inFlightPerClient(s),
-		Backlog: s.Measure == study.MeasureBacklog,
+		Backlog: s.Measure == study.MeasureBacklog, Topic: s.TopicName, Past: s.Read.From == study.ReadStart, Prefix: s.TopicPrefix,
 	}
 }
 

@@ -36,6 +36,9 @@ func (b *bench) noteSettings(kind driver.Kind, config driver.Config) error {
 		return err
 	}
 	b.record.Settings = store.Settings{Server: server, Client: readable(config.Client), Topic: readable(config.Topic)}
+	if b.spec.TopicName != "" { // whose settings are its owner's
+		b.record.Settings.Topic = nil
+	}
 	b.record.Versions.Client = moduleVersion(kind.Client)
 	b.record.Versions.Broker = b.spec.Version // until the broker has been started
 	b.record.Failover = kind.Failover

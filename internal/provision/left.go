@@ -20,7 +20,8 @@ const leftDir = "attached"
 type Left struct {
 	Broker    string    `json:"broker"`
 	Addresses []string  `json:"addresses"`
-	Topics    string    `json:"topics"` // what the names of topics, queues or streams begin with
+	Topics    string    `json:"topics"`          // what the names of topics, queues, streams or subscriptions begin with
+	Topic     string    `json:"topic,omitempty"` // that was there before: the names are those of its subscriptions
 	Since     time.Time `json:"since"`
 
 	file *os.File // of one that this process wrote
@@ -28,7 +29,11 @@ type Left struct {
 
 // String says what is where: "jetstream at 10.0.0.7:4222: topics bm-1f…-*, of a run of 2026-11-29 12:00 that was killed or could not remove them".
 func (l *Left) String() string {
-	return fmt.Sprintf("%s at %s: topics %s*, of a run of %s that was killed or could not remove them", l.Broker, strings.Join(l.Addresses, ","), l.Topics, l.Since.Format("2006-01-02 15:04"))
+	made := "topics " + l.Topics + "*"
+	if l.Topic != "" {
+		made = fmt.Sprintf("subscriptions %s* of topic %s", l.Topics, l.Topic)
+	}
+	return fmt.Sprintf("%s at %s: %s, of a run of %s that was killed or could not remove them", l.Broker, strings.Join(l.Addresses, ","), made, l.Since.Format("2006-01-02 15:04"))
 }
 
 // Note writes the note down before what it names is made.
@@ -42,7 +47,7 @@ func (h *Host) Note(l Left) (*Left, error) {
 	if err != nil {
 		return nil, err
 	}
-	path := filepath.Join(dir, l.Topics+fmt.Sprint(l.Since.UnixNano()))
+	path := filepath.Join(dir, strings.ReplaceAll(l.Topics, "/", "-")+fmt.Sprint(l.Since.UnixNano()))
 	if l.file, err = openLocked(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, exclusiveNow); err != nil {
 		return nil, err
 	}

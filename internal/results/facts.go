@@ -22,7 +22,7 @@ import (
 
 // notCompared are the paths of a spec that don't change the work: names, and where secrets are found.
 var notCompared = map[string]bool{
-	"name": true, "label": true,
+	"name": true, "label": true, "topicPrefix": true,
 	"passwordEnv": true, "passwordFile": true, "caFile": true, "certFile": true, "keyFile": true,
 }
 
@@ -80,7 +80,7 @@ var implied = map[string][]string{
 	"server":      {"settings.server"},
 	"topicConfig": {"settings.topic"},
 	"fault":       {"faults"},
-	"measure":     {"load", "sustainable", "curve", "count", "backlog", "duration", "warmup", "drain"},
+	"measure":     {"load", "sustainable", "curve", "count", "backlog", "read", "duration", "warmup", "drain"},
 }
 
 // withImplied lists named facts and those that they imply: of "broker" also version and versions.client, of "client.linger"

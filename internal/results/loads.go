@@ -288,6 +288,7 @@ func LoadID(s study.Spec) string {
 		Curve   study.Curve
 		Count   study.Count
 		Backlog study.Backlog
+		Read    study.Read `json:",omitzero"`
 	}{Measure: s.Measure, Load: s.Load}
 	switch s.Measure {
 	case study.MeasureCurve:
@@ -296,6 +297,8 @@ func LoadID(s study.Spec) string {
 		id.Count = s.Count
 	case study.MeasureBacklog:
 		id.Backlog = s.Backlog
+	case study.MeasureRead:
+		id.Read = s.Read
 	}
 	return jsonOf(id)
 }

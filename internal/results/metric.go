@@ -144,6 +144,8 @@ func (m Metric) NotMeasured(s study.Spec) string {
 	switch {
 	case isOfPipelines && s.Pipeline == nil:
 		return "only a pipeline has it"
+	case m.isLatency && s.Measure == study.MeasureRead:
+		return "measure: read reads what others sent, at times that are not known"
 	case m.isLatency && s.ClosedLoop():
 		return fmt.Sprintf("measure: %s is a closed loop, whose latency says how full the window or the backlog was", s.Measure)
 	case m.isLatency && strings.HasPrefix(m.Key, "e2e_") && s.SubscriptionsPerTopic == 0:

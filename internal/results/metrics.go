@@ -30,7 +30,7 @@ var reportMetrics = []Metric{
 // headlines are the keys of the metrics that kinds of measurement are made for.
 var headlines = map[string]string{
 	study.MeasureSustainable: KeySustainableLow, study.MeasureCurve: KeySustainableLow, study.MeasurePeak: KeyThroughput,
-	study.MeasureRate: KeyEndToEndP99, study.MeasureCount: KeyTotalSeconds, study.MeasureBacklog: KeyDrainRate,
+	study.MeasureRate: KeyEndToEndP99, study.MeasureCount: KeyTotalSeconds, study.MeasureBacklog: KeyDrainRate, study.MeasureRead: KeyReceiveRate,
 }
 
 // Headline is the metric that a kind of measurement is made for. ok is false for one that has none, such as imported results.

@@ -135,6 +135,8 @@ func (p Point) Load() string {
 		return "rate " + p.Rate()
 	case p.Spec.Measure == study.MeasureCount && p.Spec.Load.Rate > 0:
 		return "count at " + p.Rate()
+	case p.Spec.Read.From == study.ReadStart:
+		return "read from the start"
 	default:
 		return p.Spec.Measure
 	}
@@ -155,6 +157,9 @@ func (p Point) Setting() string {
 
 // sizesText tells message sizes apart: "1 KiB", and "1234 B" of one that three digits don't tell.
 func sizesText(sizes study.Sizes) string {
+	if len(sizes) == 0 {
+		return "sizes of others"
+	}
 	if len(sizes) != 1 {
 		return sizes.Summary() + " B"
 	}
@@ -179,5 +184,5 @@ const PublishedNote = "Published figures are those of a paper, on its machines a
 
 // AnyClosedLoop reports whether a document about points needs ClosedLoopNote.
 func AnyClosedLoop(points []Point) bool {
-	return slices.ContainsFunc(points, func(p Point) bool { return len(p.Shown()) > 0 && p.Spec.ClosedLoop() })
+	return slices.ContainsFunc(points, func(p Point) bool { return len(p.Shown()) > 0 && p.Spec.ClosedLoop() && p.Spec.Measure != study.MeasureRead })
 }

@@ -53,7 +53,13 @@ var rateMetrics = []Metric{
 	},
 }
 
-func publishRate(r store.Record) float64 { return measuredRate(r, r.Result.PublishRate) }
+func publishRate(r store.Record) float64 {
+	if r.Result.Read != nil { // others published
+		return math.NaN()
+	}
+	return measuredRate(r, r.Result.PublishRate)
+}
+
 func receiveRate(r store.Record) float64 { return measuredRate(r, r.Result.ReceiveRate) }
 
 // measuredRate is a rate, or NaN if nothing was measured at all: a search may end before it confirms any rate.

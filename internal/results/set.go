@@ -111,7 +111,7 @@ func brokePromise(r store.Record) bool {
 
 // measures is the order in which kinds of measurement are shown. Others, such as imported results, come before them.
 var measures = []string{
-	study.MeasureSustainable, study.MeasureCurve, study.MeasurePeak, study.MeasureRate, study.MeasureCount, study.MeasureBacklog,
+	study.MeasureSustainable, study.MeasureCurve, study.MeasurePeak, study.MeasureRate, study.MeasureCount, study.MeasureBacklog, study.MeasureRead,
 }
 
 // compareWorkloads orders points by message size, delivery, measure, rate and broker.

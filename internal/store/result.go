@@ -18,6 +18,7 @@ type Result struct {
 	Knee        *Knee        `json:"knee,omitempty"` // of a curve; nil if its rates show none
 	Count       *Count       `json:"count,omitempty"`
 	Backlog     *Backlog     `json:"backlog,omitempty"`
+	Read        *Read        `json:"read,omitempty"`
 	Pipeline    *Pipeline    `json:"pipeline,omitempty"`
 	// Limit is what set the pace of a peak or of a count without a rate: broker | client | cpu | client-window | producer-delay |
 	// consumer-delay | cpu-limit | unknown. Under client the rates are lower bounds. Sustainable has that of a search.
@@ -26,6 +27,13 @@ type Result struct {
 	// else is known, or those that Tool printed.
 	Given map[string]float64 `json:"given,omitempty"`
 	Tool  *Tool              `json:"tool,omitempty"` // nil unless a tool of the broker's maker was the generator
+}
+
+// Read is what was read of a topic to which others publish.
+type Read struct {
+	Messages int64  `json:"messages"`       // over all subscriptions
+	Bytes    int64  `json:"bytes"`          // of payload
+	Held     *int64 `json:"held,omitempty"` // how many the broker said there were to read, of a topic that is read from its start; nil if it doesn't say
 }
 
 // Tool is a load generator of the broker's maker. Measured here are only the cost, from its start to its end, and what the broker counted.

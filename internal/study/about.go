@@ -39,6 +39,8 @@ var abouts = []about{
 	{path: "acks", doc: "who must have a message when it is acknowledged", fallback: "none for at-most-once, quorum for several replicas, else leader", allowed: []string{acksNone, acksLeader, acksQuorum}},
 	{path: "ordering", doc: "whether messages of one stream must arrive in the order sent", allowed: []string{unordered, ordered}},
 
+	{path: "topicName", doc: "attached broker: a topic that is there, to use instead of making one; its settings and messages stay as they are", fallback: "none"},
+	{path: "topicPrefix", doc: "what the names of topics and subscriptions that are made begin with, such as mine.; not part of a point's identity", fallback: "none"},
 	{path: "topics", doc: "topics, queues or subjects"},
 	{path: "partitionsPerTopic", doc: "partitions of each topic"},
 	{path: "producersPerTopic", doc: "producers of each topic"},
@@ -126,6 +128,7 @@ var abouts = []about{
 	{path: "backlog.messages", doc: "messages to pile up before the consumers start", fallback: "100000 unless backlog.bytes is given"},
 	{path: "backlog.drainRatio", doc: "share of the backlog that must be gone, 0 to 1; 0: drain for the duration", fallback: "1"},
 	{path: "backlog.keepSending", doc: "producers go on while consumers drain", fallback: "false"},
+	{path: "read.from", doc: "what is read of a topic to which others publish; now: what comes for the duration; start: what it holds, as fast as it goes, for the duration at most", fallback: "now", allowed: []string{ReadNow, ReadStart}},
 	{path: "faults", doc: "what is done to the broker, by offset from the start of the measured phase", fallback: "none"},
 	{path: "objectives", doc: "bounds that the point should keep, by metric, such as {e2e_p99: '< 20ms', throughput: '> 99%', lost: 0}; a plain value is the worst that is allowed. They are judged in every report, and decide the exit code", fallback: "none"},
 	{path: "seed", doc: "of payload contents, arrivals and keys, which each repetition draws anew; where given also of the order of points"},

@@ -15,8 +15,8 @@ import (
 // is measured.
 var unasked = []string{
 	"name", "label", "broker", "version", "login", "user", "oauth", "passwordEnv", "passwordFile", "caFile", "certFile", "keyFile", "delivery", "relays", "place",
-	"messageSize", "measure", "load", "warmup", "duration", "drain", "sustainable", "curve", "count", "backlog", "objectives", "seed", "isolation",
-	"brokerWarmup", "payloadColumn", "server", "client", "topicConfig", "keys", "zipfExponent",
+	"messageSize", "measure", "load", "warmup", "duration", "drain", "sustainable", "curve", "count", "backlog", "read", "objectives", "seed", "isolation",
+	"brokerWarmup", "payloadColumn", "topicPrefix", "server", "client", "topicConfig", "keys", "zipfExponent",
 }
 
 // causes are the settings that defaults of others follow from, beside the pipeline.

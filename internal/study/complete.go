@@ -40,6 +40,7 @@ func complete(d *draft) Spec {
 	}
 	completePipeline(&s, d)
 	completeGenerator(&s, d)
+	completeRead(&s, d)
 	completeSubscriptions(&s, d)
 	completeBroker(&s, d)
 	completeMessages(&s, d)

@@ -152,7 +152,7 @@ func (d *draft) decide() (idle []string, ambiguous bool) {
 func (d *draft) infer() (measure string, rank int, ambiguous bool) {
 	rank = -1
 	special := false
-	for _, m := range []string{MeasureCount, MeasureBacklog, MeasureCurve} {
+	for _, m := range []string{MeasureCount, MeasureBacklog, MeasureCurve, MeasureRead} {
 		for _, p := range d.under(m) {
 			g := d.given[p]
 			if g.soft {

@@ -87,7 +87,7 @@ func EstimateSeconds(s Spec) float64 {
 
 // EstimateIsRough tells that the point ends when its work is done, so that the estimate hangs on the broker's speed.
 func EstimateIsRough(s Spec) bool {
-	return s.floods() || s.Measure == MeasureBacklog || s.Measure == MeasureCount && s.Load.Rate == 0
+	return s.floods() || s.Measure == MeasureBacklog || s.Read.From == ReadStart || s.Measure == MeasureCount && s.Load.Rate == 0
 }
 
 // floods tells that producers hand over as fast as buffers take it, and that all of it is waited for. Each connection has

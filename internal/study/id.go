@@ -11,10 +11,10 @@ import (
 )
 
 // ID identifies what a complete Spec describes: the first 16 hex digits of the SHA-256 of its canonical JSON, without
-// name, label and objectives. It doesn't depend on the order of keys or on spelling (1KiB or 1024, 60s or 1m), nor on where the
+// name, label, topicPrefix and objectives. It doesn't depend on the order of keys or on spelling (1KiB or 1024, 60s or 1m), nor on where the
 // payload samples lie, only on what they hold, nor on where passwords, tokens and certificates come from.
 func (s Spec) ID() string {
-	s.Name, s.Label, s.Objectives = "", "", nil
+	s.Name, s.Label, s.TopicPrefix, s.Objectives = "", "", "", nil
 	if s.PayloadDigest != "" {
 		s.PayloadFile, s.PayloadColumn = "", ""
 	}

@@ -57,7 +57,7 @@ func TestIdentityOfTheDefaultsStays(t *testing.T) {
 	}
 }
 
-var notOfIdentity = []string{"name", "label", "passwordEnv", "passwordFile", "oauth.url", "oauth.scope", "oauth.audience", "caFile", "certFile", "keyFile", "objectives", "payloadColumn"}
+var notOfIdentity = []string{"name", "label", "passwordEnv", "passwordFile", "oauth.url", "oauth.scope", "oauth.audience", "caFile", "certFile", "keyFile", "objectives", "payloadColumn", "topicPrefix"}
 
 func TestEverySettingChangesTheIdentity(t *testing.T) {
 	base := map[string]string{
@@ -67,6 +67,7 @@ func TestEverySettingChangesTheIdentity(t *testing.T) {
 		"load.burst": "load.shape: bursts\nload.burst: {rate: 1, every: 9s, for: 1s}\n", "warmup.max": "rate: 5\nwarmup.auto: true\n",
 		"load.steps": "load.shape: steps\n", "consumerDelays": "consumerDelay: 1ms\n", "randomizedPayloadPoolSize": "", "acks": "broker: kafka\n", "keys.": "",
 		"pipeline": "measure: count\npipeline: {servers: 1}\n", "limits.server": "measure: count\npipeline: {servers: 2}\n",
+		"topicName": "attach: [a:1]\n", "read": "measure: read\nattach: [a:1]\ntopicName: orders\n",
 		"generator": "measure: peak\n", "network.client": "measure: count\npipeline: {servers: 1}\n", "limits.balancer": "measure: count\npipeline: {servers: 2}\n", "limits.consumer": "consumersApart: true\n", "place.producers": "place: {consumers: [a]}\n", "place.consumers": "place: {producers: [a]}\n",
 	}
 	values := map[string]string{
@@ -77,7 +78,7 @@ func TestEverySettingChangesTheIdentity(t *testing.T) {
 		"backlog.keepSending": "true", "isolation": "shared", "nodes": "3", "replicas": "2", "randomBytesRatio": "0.7",
 		"sustainable.width": "0.1", "sustainable.exceed": "0.2", "sustainable.budget": "30s", "consumerDelays": "exponential", "consumersApart": "true", "sustainable.goals": "[{latency: 7s}, {}]", "zipfExponent": "2", "sustainable.quantile": "0.5", "backlog.drainRatio": "0.5", "count.bytes": "1MB", "backlog.bytes": "1MB",
 		"inFlight.bytes": "1MB", "connections": "1", "place.deal": "spread", "warmup.max": "40s", "load.burst.for": "2s", "load.burst.every": "8s",
-		"brokerWarmup": "3s", "pipeline.servers": "3", "pipeline.balancer": "haproxy", "pipeline.answer": "at-once", "pipeline.state": "sqlite",
+		"brokerWarmup": "3s", "pipeline.servers": "3", "pipeline.balancer": "haproxy", "pipeline.answer": "at-once", "pipeline.state": "sqlite", "read.from": "start",
 	}
 	at := func(m map[string]string, path string) string {
 		for p := path; ; {
@@ -107,7 +108,7 @@ func TestEverySettingChangesTheIdentity(t *testing.T) {
 		}
 		doc := at(base, f.Path)
 		topics := "topics: 2\n"
-		if groupOf(f.Path) == "pipeline" || f.Path == "generator" || strings.Contains(doc, "pipeline") { // which has one
+		if groupOf(f.Path) == "pipeline" || f.Path == "generator" || strings.Contains(doc, "pipeline") || f.Path == "topicName" || f.Path == "read.from" { // which has one
 			topics = ""
 		}
 		s := parse(t, topics+doc)

@@ -35,7 +35,7 @@ func TestWhatGoesTogetherOnlyHalfIsRefused(t *testing.T) {
 		"backlog: {messages: 5, drainRatio: 0.5}\nduration: 9s":                                                                       "duration: not used by backlog.drainRatio: 0.5: it ends when that share is gone; allowed with drainRatio: 0",
 		"consumerBacklogSizeGB: 1\ntestDurationMinutes: 1\nproducerRate: 5":                                                           "",
 		"backlog: {messages: 5, keepSending: true}\nrate: 5":                                                                          "",
-		"count: {messages: 5}\ncurve: {rates: [5]}":                                                                                   "measure: missing: the settings of several measures are given; allowed: rate, peak, sustainable, curve, count, backlog",
+		"count: {messages: 5}\ncurve: {rates: [5]}":                                                                                   "measure: missing: the settings of several measures are given; allowed: rate, peak, sustainable, curve, count, backlog, read",
 		"useRandomizedPayloads: false\nrandomBytesRatio: 0.5":                                                                         "randomBytesRatio: not used: payloads are all zero bytes; allowed with useRandomizedPayloads: true",
 		"rate: 5\nfaults: [{at: 1s, do: kill, node: all}, {at: 2s, do: restart, node: all}]\nisolation: shared":                       "",
 		"rate: 5\nfaults: [{at: 1s, do: kill}, {at: 2s, do: restart, node: all}]\nisolation: shared":                                  "",
@@ -51,8 +51,8 @@ func TestWhatGoesTogetherOnlyHalfIsRefused(t *testing.T) {
 		"measure: peak\nrate: 5":                   "load.rate: not used by measure: peak, only by rate, count, backlog",
 		"measure: peak\nwarmup: 3s":                "",
 		"measure: rate\nrate: 5\ncurve.rates: [1]": "curve.rates: not used by measure: rate, only by curve",
-		"measure: sustainable\nwarmup: 3s":         "warmup.for: not used by measure: sustainable, only by rate, peak, curve; its trials have sustainable.trial, .confirm and .warmup",
-		"measure: count\nduration: 3s":             "duration: not used by measure: count, only by rate, peak, curve, backlog",
+		"measure: sustainable\nwarmup: 3s":         "warmup.for: not used by measure: sustainable, only by rate, peak, curve, read; its trials have sustainable.trial, .confirm and .warmup",
+		"measure: count\nduration: 3s":             "duration: not used by measure: count, only by rate, peak, curve, backlog, read",
 	} {
 		_, err := points(doc)
 		switch {

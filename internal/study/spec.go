@@ -37,10 +37,12 @@ type Spec struct {
 	Ordering    string `json:"ordering"`
 
 	// The topology.
-	Topics                int `json:"topics"`
-	PartitionsPerTopic    int `json:"partitionsPerTopic"`
-	ProducersPerTopic     int `json:"producersPerTopic"`
-	SubscriptionsPerTopic int `json:"subscriptionsPerTopic"`
+	TopicName             string `json:"topicName,omitempty"`   // one that is on the attached broker, and stays as it is; "": topics are made
+	TopicPrefix           string `json:"topicPrefix,omitempty"` // what the names of all that is made begin with; not part of the identity
+	Topics                int    `json:"topics"`
+	PartitionsPerTopic    int    `json:"partitionsPerTopic"`
+	ProducersPerTopic     int    `json:"producersPerTopic"`
+	SubscriptionsPerTopic int    `json:"subscriptionsPerTopic"`
 	// ConsumerPerSubscription is one number for every subscription of a topic, or one for each: 3+2.
 	ConsumerPerSubscription Consumers `json:"consumerPerSubscription"`
 	// Connections is among how many connections the topics are divided: a producer of each topic shares its connection with
@@ -82,7 +84,7 @@ type Spec struct {
 	ZipfExponent              float64 `json:"zipfExponent"`            // > 1
 
 	// What is measured.
-	Measure     string      `json:"measure"` // rate | peak | sustainable | curve | count | backlog
+	Measure     string      `json:"measure"` // rate | peak | sustainable | curve | count | backlog | read
 	Load        Load        `json:"load"`
 	Warmup      Warmup      `json:"warmup"`
 	Duration    Duration    `json:"duration"` // of the measured phase
@@ -92,6 +94,7 @@ type Spec struct {
 	Curve       Curve       `json:"curve"`
 	Count       Count       `json:"count"`
 	Backlog     Backlog     `json:"backlog"`
+	Read        Read        `json:"read,omitzero"`
 	Faults      []Fault     `json:"faults,omitempty"`
 	Objectives  Objectives  `json:"objectives,omitempty"` // what the point should reach; not part of the identity
 	Seed        int64       `json:"seed"`                 // payload contents, Poisson arrivals, keys
@@ -237,6 +240,11 @@ type Backlog struct {
 	Messages    int64   `json:"messages,omitempty"`
 	DrainRatio  float64 `json:"drainRatio"`  // drained when this share of the backlog is gone, 1.0 = all
 	KeepSending bool    `json:"keepSending"` // producers go on at Load while consumers drain
+}
+
+// Read reads a topic to which others publish (Spec.TopicName), and sends nothing.
+type Read struct {
+	From string `json:"from,omitempty"` // now: what comes from now on | start: what is stored, as fast as it goes
 }
 
 // Fault is something done to a broker process at an offset from the start of the measured phase.

@@ -63,6 +63,8 @@ func (v *validator) trust() {
 			v.fail(path, "it says with whose key you log in, and whom you believe; name it with a flag, or trust the document with --trust-spec")
 		case path == "payloadFile" && v.spec.PayloadFile != "" && v.documents("attach"):
 			v.fail(path, "it sends a file of yours where the document says; name one of payloadFile and attach with a flag, or trust the document with --trust-spec")
+		case path == "topicName":
+			v.fail(path, "it sends to a topic of yours, or reads one; name it with a flag, or trust the document with --trust-spec")
 		case server && !slices.Contains(allowed, name) && !java.MatchString(name):
 			v.fail(path, "it may have the broker load code, run commands, use files or listen; if you trust the document, say --trust-spec; brokermark list settings %s names what needs no trust", v.spec.Broker)
 		case server && !plain.MatchString(text):

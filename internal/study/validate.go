@@ -45,6 +45,7 @@ func (v *validator) validate() {
 	v.broker()
 	v.guarantee()
 	v.topology()
+	v.found()
 	v.messages()
 	v.keys()
 	v.times()
@@ -67,6 +68,8 @@ func (v *validator) validate() {
 	case MeasureCurve:
 		v.shape()
 		v.curve()
+	case MeasureRead:
+		v.read()
 	}
 }
 
@@ -213,7 +216,9 @@ func (v *validator) topology() {
 	s := v.spec
 	ok := v.within("topics", s.Topics, 1, maxClients)
 	v.within("partitionsPerTopic", s.PartitionsPerTopic, 1, maxClients)
-	ok = v.within("producersPerTopic", s.ProducersPerTopic, 1, maxClients) && ok
+	if s.Measure != MeasureRead {
+		ok = v.within("producersPerTopic", s.ProducersPerTopic, 1, maxClients) && ok
+	}
 	ok = v.within("subscriptionsPerTopic", s.SubscriptionsPerTopic, 0, maxClients) && ok
 	ok = v.consumers() && ok
 	if !ok {
@@ -315,7 +320,7 @@ func (v *validator) relays() {
 
 func (v *validator) messages() {
 	s := v.spec
-	if len(s.MessageSize) == 0 {
+	if len(s.MessageSize) == 0 && s.Measure != MeasureRead {
 		v.fail("messageSize", "no size; allowed: a size, or a list of {size, weight}")
 	}
 	for i, w := range s.MessageSize {

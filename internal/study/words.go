@@ -58,9 +58,16 @@ const (
 	MeasureCurve       = "curve"
 	MeasureCount       = "count"
 	MeasureBacklog     = "backlog"
+	MeasureRead        = "read"
 )
 
-var measures = []string{MeasureRate, MeasurePeak, MeasureSustainable, MeasureCurve, MeasureCount, MeasureBacklog}
+// From where a topic is read to which others publish.
+const (
+	ReadNow   = "now"   // what comes from now on
+	ReadStart = "start" // what is stored
+)
+
+var measures = []string{MeasureRate, MeasurePeak, MeasureSustainable, MeasureCurve, MeasureCount, MeasureBacklog, MeasureRead}
 
 // What other tools measured has measures that no document may ask for.
 const (
@@ -68,11 +75,11 @@ const (
 	MeasureImportedClosedLoop = "imported closed loop" // the file says so
 )
 
-// ClosedLoop tells that s sends as fast as the client's window allows, or into a backlog: no message is due at any time,
+// ClosedLoop tells that s sends as fast as the client's window allows, or into a backlog, or sends nothing: no message is due at any time,
 // and its latency only says how full the window or the backlog was.
 func (s Spec) ClosedLoop() bool {
 	switch s.Measure {
-	case MeasurePeak, MeasureBacklog, MeasureImportedClosedLoop:
+	case MeasurePeak, MeasureBacklog, MeasureRead, MeasureImportedClosedLoop:
 		return true
 	case MeasureCount:
 		return s.Load.Rate == 0
@@ -84,12 +91,13 @@ func (s Spec) ClosedLoop() bool {
 var usedBy = map[string][]string{
 	"load":        {MeasureRate, MeasureCount, MeasureBacklog},
 	"load.shape":  {MeasureRate, MeasureSustainable, MeasureCurve, MeasureCount, MeasureBacklog},
-	"warmup":      {MeasureRate, MeasurePeak, MeasureCurve},
-	"duration":    {MeasureRate, MeasurePeak, MeasureCurve, MeasureBacklog},
+	"warmup":      {MeasureRate, MeasurePeak, MeasureCurve, MeasureRead},
+	"duration":    {MeasureRate, MeasurePeak, MeasureCurve, MeasureBacklog, MeasureRead},
 	"sustainable": {MeasureSustainable, MeasureCurve},
 	"curve":       {MeasureCurve},
 	"count":       {MeasureCount},
 	"backlog":     {MeasureBacklog},
+	"read":        {MeasureRead},
 	"pipeline":    {MeasureRate, MeasureCount},
 	"faults":      {MeasureRate, MeasurePeak, MeasureCount, MeasureBacklog},
 }

@@ -17,12 +17,14 @@ type consumer struct {
 	config      driver.ConsumerConfig
 	run         uint16       // Plan.Run: messages of other runs are ignored
 	shortest    int          // bytes of the shortest payload that is sent
+	found       bool         // the topics hold messages of others
 	probes      *Probes      // of the worker; probes among the messages are noted there
 	application *application // works on each message; nil: messages are only counted
 	first, last atomic.Int64 // when the first and the last counted message of the trial came, ns on the clock's axis; 0: none did
 
 	mu       sync.Mutex        // held while delivering: books are closed between two batches, not within one
 	recorder *measure.Consumer // nil between trials
+	others   int64             // messages of others that came while there was a recorder
 }
 
 // bookWith books the deliveries from now on with r. If r is nil, they are not booked. It waits for a batch that is being booked.
@@ -51,8 +53,11 @@ func (c *consumer) book(batch [][]byte) bool {
 	counted := false
 	for _, payload := range batch {
 		h, status := wire.Read(payload)
-		if status == wire.OK && h.Run != c.run {
-			continue // an earlier run left it on the broker; its payloads may have been shorter
+		if !c.isOwn(h, status) {
+			if recorder != nil {
+				c.others++
+			}
+			continue
 		}
 		cut := len(payload) < c.shortest // wire.Read doesn't notice that if the checksum was cut off, too
 		corrupt := status.Corrupt() || cut
@@ -76,4 +81,14 @@ func (c *consumer) book(batch [][]byte) bool {
 		c.last.Store(now)
 	}
 	return counted
+}
+
+// isOwn reports whether this run sent a message, or may have: one that an earlier run left on the broker it did not, whose payloads may have been
+// shorter. In a topic of others, what doesn't say that it is of this run is theirs, so damage to that part of a message of ours looks as if it were
+// lost.
+func (c *consumer) isOwn(h wire.Header, status wire.Status) bool {
+	if c.found && status != wire.OK {
+		return status == wire.Damaged && h.Run == c.run
+	}
+	return status != wire.OK || h.Run == c.run
 }

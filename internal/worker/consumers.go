@@ -47,6 +47,7 @@ type consumerStats struct {
 	Pauses  Pauses            // of the consumers' process, if it is not the worker's
 	Busiest busiest.Goroutine // of that process
 	Dropped int64             // deliveries that the client library dropped (driver.Dropper)
+	Others  int64             // messages of other runs and applications
 }
 
 // span is when the first and the last message came, 0 if none did, and when that was looked at; ns on the clock's axis.
@@ -57,7 +58,8 @@ type consumerSetup struct {
 	Consumers []driver.ConsumerConfig
 	Delay     Delay
 	Run       uint16
-	Shortest  int // bytes of the shortest payload that is sent
+	Shortest  int  // bytes of the shortest payload that is sent
+	Found     bool // the topics hold messages of others
 }
 
 // localConsumers is all consumers of a worker, in this process. If they are apart from their worker, that other process has them
@@ -81,7 +83,7 @@ func newLocalConsumers(d driver.Driver, setup consumerSetup, p *Probes, f *failu
 	l.life, l.endLife = context.WithCancel(context.Background())
 	for i, config := range setup.Consumers {
 		l.list = append(l.list, &consumer{
-			index: i, config: config, run: setup.Run, shortest: setup.Shortest, probes: p,
+			index: i, config: config, run: setup.Run, shortest: setup.Shortest, found: setup.Found, probes: p,
 			application: newApplication(setup.Delay, i, l.life.Done()),
 		})
 	}
@@ -145,6 +147,7 @@ func (l *localConsumers) recordIn(r *recording) {
 	for _, c := range l.list {
 		c.first.Store(0)
 		c.last.Store(0)
+		c.others = 0 // between trials nothing else writes it
 		if c.application != nil {
 			c.application.worked.Store(0)
 		}
@@ -169,6 +172,7 @@ func (l *localConsumers) stopRecording() consumerStats {
 	r := consumerStats{Span: l.span(), Dropped: l.dropped() - l.droppedBefore}
 	for _, c := range l.list {
 		r.Working = max(r.Working, c.application.busyShare(c.first.Load(), c.last.Load()))
+		r.Others += c.others // nothing writes it any more
 	}
 	return r
 }

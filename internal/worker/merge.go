@@ -103,6 +103,7 @@ func (o *Outcome) add(part Outcome) {
 	o.Overdue += part.Overdue
 	o.Listened = min(o.Listened, part.Listened)
 	o.Dropped += part.Dropped
+	o.Others += part.Others
 	o.Pauses = o.Pauses.Union(part.Pauses)
 
 	o.Producers += part.Producers

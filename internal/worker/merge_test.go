@@ -71,7 +71,7 @@ func TestNoFieldOfAnOutcomeIsForgottenWhenItIsMerged(t *testing.T) {
 
 // Whoever adds a number to Outcome has to say whether it is a time.
 func TestEveryNumberOfAnOutcomeIsATimeThatMovesOrIsNone(t *testing.T) {
-	noTimes := []string{"Overdue", "Listened", "Dropped", "BacklogMax", "Producers", "Procs", "Held", "Blocked", "Sending", "Unordered", "ClockBound", "Filled", "FilledBytes", "Received"}
+	noTimes := []string{"Overdue", "Listened", "Dropped", "Others", "BacklogMax", "Producers", "Procs", "Held", "Blocked", "Sending", "Unordered", "ClockBound", "Filled", "FilledBytes", "Received"}
 	var o Outcome
 	fill(reflect.ValueOf(&o).Elem())
 	const offset = int64(time.Hour)

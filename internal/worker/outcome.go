@@ -39,6 +39,7 @@ type Outcome struct {
 	Overdue  int64         // deliveries that were missing after Load.Drain, if the trial waited longer for them (Load.Settle, Load.Listen)
 	Listened time.Duration // after the drain (Load.Listen); of several workers the least
 	Dropped  int64         // deliveries that the client library dropped in the consumers' process (driver.Dropper)
+	Others   int64         // messages of other runs and applications that came meanwhile
 
 	// Over time.
 	Samples    []Sample // SampleEvery apart; of long trials every second, fourth, eighth and so on

@@ -144,7 +144,7 @@ func (w *Worker) finish(t *trial, o *observer, out *Outcome) {
 		c.bookUnsent(t)
 	}
 	out.Start, out.From, out.Until = t.startedAt, phase.From, phase.Until
-	out.LastReceived, out.Working, out.Dropped = consumers.Span.Last, consumers.Working, consumers.Dropped
+	out.LastReceived, out.Working, out.Dropped, out.Others = consumers.Span.Last, consumers.Working, consumers.Dropped, consumers.Others
 	out.Pauses = t.recording.pauses.pauses().Union(consumers.Pauses)
 	out.Producers, out.Procs = len(w.clients), t.procs
 	out.Hopeless = o.hopeless

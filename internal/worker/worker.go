@@ -76,7 +76,7 @@ func PrepareApart(ctx context.Context, d driver.Driver, plan Plan, conn io.ReadW
 // newWorker makes a worker with the payloads and keys of all messages.
 func newWorker(d driver.Driver, plan Plan, probes *Probes) (*Worker, error) {
 	bodies, err := newBodies(plan.Payload, plan.Run)
-	if err == nil && plan.Peers != nil {
+	if err == nil && (plan.Peers != nil || plan.Topology.Found) {
 		err = bodies.checkHeaders()
 	}
 	if err != nil {
@@ -90,7 +90,7 @@ func newWorker(d driver.Driver, plan Plan, probes *Probes) (*Worker, error) {
 }
 
 func (w *Worker) consumerSetup() consumerSetup {
-	return consumerSetup{Consumers: w.plan.Consumers, Delay: w.plan.Delay, Run: w.plan.Run, Shortest: w.bodies.smallest}
+	return consumerSetup{Consumers: w.plan.Consumers, Delay: w.plan.Delay, Run: w.plan.Run, Shortest: w.bodies.smallest, Found: w.plan.Topology.Found}
 }
 
 // connect makes the worker ready for trials. It returns the worker, or closes it after an error.

@@ -56,7 +56,8 @@ func Kind(p *Product) driver.Kind {
 		Share: func(g driver.Guarantee, topic driver.Values, consumers, partitions int) error {
 			return share(p, g, topic, consumers, partitions)
 		},
-		Open: func(ctx context.Context, c driver.Config) (driver.Driver, error) { return open(ctx, p, c) },
+		Open:  func(ctx context.Context, c driver.Config) (driver.Driver, error) { return open(ctx, p, c) },
+		Found: func(c driver.Config, s driver.Shape) error { return finds(p, c, s) }, Marks: ":/",
 	}
 }
 
@@ -180,8 +181,8 @@ func (d *driving) Setup(ctx context.Context, t driver.Topology) error {
 	}
 	d.subscriptions = t.Subscriptions
 	for i, topic := range t.Topics {
-		if topic.Name == "" || strings.ContainsAny(topic.Name, "+#\x00") || topic.Name[0] == '$' {
-			return fmt.Errorf("topic %q can't be published to: empty, with + or #, or with $ in front", topic.Name)
+		if err := publishable(topic.Name); err != nil {
+			return err
 		}
 		d.topics = append(d.topics, topic.Name)
 		for s := range t.Subscriptions {
@@ -192,6 +193,29 @@ func (d *driving) Setup(ctx context.Context, t driver.Topology) error {
 				return err
 			}
 		}
+	}
+	return nil
+}
+
+func publishable(topic string) error {
+	if topic == "" || strings.ContainsAny(topic, "+#\x00") || topic[0] == '$' {
+		return fmt.Errorf("topic %q can't be published to: empty, with + or #, or with $ in front", topic)
+	}
+	return nil
+}
+
+// finds implements driver.Kind.Found: a topic is there while somebody uses it.
+func finds(p *Product, c driver.Config, s driver.Shape) error {
+	if err := publishable(s.Topic); err != nil {
+		return driver.Unsupported("topicName: "+s.Topic, "%v", err)
+	}
+	switch {
+	case s.Past:
+		return driver.Unsupported("read.from: start", "a broker keeps MQTT messages for who has subscribed before, and one that is retained")
+	case strings.Contains(s.Prefix, "/"):
+		return driver.Unsupported("topicPrefix: "+s.Prefix, "with topic it begins the names of subscriptions, which have no /")
+	case p.SharedQueue != nil && shared(p, c.Guarantee, c.Topic) && qos[c.Guarantee.Delivery] > 0:
+		return driver.Unsupported("topicName: "+s.Topic, "the queue of a shared subscription outlives its subscribers, and it takes a message to the topic to empty it")
 	}
 	return nil
 }
