@@ -23,6 +23,7 @@ import (
 type checkOptions struct {
 	agents   agents
 	workload *workload
+	gates    gates
 	store    string
 	format   string
 	again    bool
@@ -48,6 +49,7 @@ installations. Check starts nothing and writes nothing.`,
 	f.StringVar(&o.store, "store", defaultStore, storeDoc)
 	f.BoolVar(&o.again, "again", false, "count what is stored already, too")
 	f.BoolVar(&o.all, "all", false, fmt.Sprintf("show all points, not only the first %d", shownPoints))
+	o.gates.thresholds(f, "refuse a `threshold` that no point could be judged by, as run does; repeatable")
 	f.StringVar(&o.agents.count, "agents", "", "refuse what `n` agents, or those on ssh:HOST,HOST, can't run, as run does; auto: what one can't")
 	formatFlag(f, &o.format, documentFormats...)
 	return c
@@ -56,6 +58,9 @@ installations. Check starts nothing and writes nothing.`,
 const shownPoints = 40
 
 func (s *shell) check(ctx context.Context, o checkOptions, args []string) error {
+	if err := o.gates.open(gate.Parse); err != nil {
+		return err
+	}
 	p, err := o.workload.load(args)
 	if err != nil {
 		return err
@@ -67,6 +72,9 @@ func (s *shell) check(ctx context.Context, o checkOptions, args []string) error 
 	}
 	refused, err := refusals(p.points)
 	if err != nil {
+		return err
+	}
+	if err := o.gates.answerable(p.points, refused); err != nil {
 		return err
 	}
 	if err := o.agents.check(p.points); err != nil {

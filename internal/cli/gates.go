@@ -11,6 +11,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/gate"
 	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/reports"
 )
 
@@ -25,8 +26,23 @@ type gates struct {
 }
 
 func (g *gates) flags(f *pflag.FlagSet, example string) {
-	f.StringArrayVar(&g.failIf, "fail-if", nil, "`threshold` to fail beyond, such as '"+example+"'; repeatable")
+	g.thresholds(f, "`threshold` to fail beyond, such as '"+example+"'; repeatable")
 	f.Var((*fileName)(&g.junit), "junit", "`file` for the verdicts as JUnit XML")
+}
+
+// thresholds adds the flag of thresholds alone, for a command that judges nothing.
+func (g *gates) thresholds(f *pflag.FlagSet, doc string) {
+	f.StringArrayVar(&g.failIf, "fail-if", nil, doc)
+}
+
+// answerable refuses thresholds that no point of a plan has a figure for. Points that are refused have none; if all are, there is
+// nothing to judge in any case.
+func (g *gates) answerable(points []study.Point, refused map[string]string) error {
+	left := slices.DeleteFunc(slices.Clone(points), func(p study.Point) bool { return refused[p.ID] != "" })
+	if err := gate.Unanswerable(left, g.conditions); err != nil {
+		return badInput("--fail-if: %w", err)
+	}
+	return nil
 }
 
 // open parses the thresholds and creates the file, before anything takes time.

@@ -104,7 +104,7 @@ func checking(args []string) []string {
 	for i := 1; i < len(args); i++ {
 		switch args[i] {
 		case "--available", "--keep":
-		case "--format", "--log", "--watch", "--metrics", "--fail-if", "--junit":
+		case "--format", "--log", "--watch", "--metrics", "--junit":
 			i++
 		default:
 			out = append(out, args[i])

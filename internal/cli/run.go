@@ -124,8 +124,8 @@ func (s *shell) run(ctx context.Context, o runOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := gate.Unanswerable(p.points, o.gates.conditions); err != nil {
-		return badInput("--fail-if: %w", err)
+	if err := o.gates.answerable(p.points, refused); err != nil {
+		return err
 	}
 	if err := o.agents.check(p.points); err != nil {
 		return err
