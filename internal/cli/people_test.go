@@ -25,11 +25,11 @@ func TestFilesOfOtherToolsAreReadOrAnsweredInASentence(t *testing.T) {
 		"no rates":        {workload("producerRateList:\n- [0, 5, 10240]\n- [0, 3, 20480]\n"), nil, 2, []string{"producerRateList: [0 3 20480] is no hour, minute and rate, one after the other"}},
 		"keys of a fork":  {workload("producerRate: 5\nvirtualThreads: 8\nbillingZone: eu\n"), nil, 2, []string{"x.yaml:8: virtualThreads, billingZone: without counterpart here; a fork of the OpenMessaging Benchmark has such keys"}},
 		"a mistyped key":  {workload("producerRate: 5\nsubscriptionPerTopic: 8\n"), nil, 2, []string{`did you mean "subscriptionsPerTopic"?`}},
-		"PerfTest":        {"[{'name': 'no-ack', 'type': 'simple', 'params': [{'time-limit': 30}]}]", nil, 2, []string{"a spec of PerfTest's scenarios, which is not read; write a study with producer-count as producers"}},
+		"PerfTest":        {"[{'name': 'no-ack', 'type': 'simple', 'params': [{'time-limit': 30}]}]", nil, 2, []string{"a spec of PerfTest's scenarios, which is not read; write a study with producer-count as producers", `"no-ack" is: brokermark run --broker rabbitmq --measure peak --duration 30s`}},
 		"Trogdor": {
 			`{"class": "org.apache.kafka.trogdor.workload.ProduceBenchSpec", "targetMessagesPerSec": 10000, "maxMessages": 50000, "activeTopics": {"foo[1-3]": {"numPartitions": 10, "replicationFactor": 1}}}`,
 			nil, 2,
-			[]string{"its load on one topic is: brokermark run --broker kafka --rate 10000 --set count.messages=50000 --subscriptions 0 --partitions 10 --replicas 1"},
+			[]string{"its load is: brokermark run --broker kafka --rate 10000 --set count.messages=50000 --subscriptions 0 --topics 3 --size 512 --partitions 10 --replicas 1"},
 		},
 		"Kafka's driver": {
 			"name: K\ndriverClass: io.openmessaging.benchmark.driver.kafka.KafkaBenchmarkDriver\nreplicationFactor: 3\nreset: true\ntopicConfig: |\n  min.insync.replicas=2\ncommonConfig: |\n  bootstrap.servers=localhost:9092\nproducerConfig: |\n  acks=all\n  linger.ms=1\nconsumerConfig: |\n  auto.offset.reset=earliest\n",

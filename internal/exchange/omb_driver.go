@@ -206,32 +206,3 @@ func rabbitDriver(r *ombReader) {
 		r.set("persistence", "memory")
 	}
 }
-
-// Elsewhere says what to write instead of a workload of a tool that has other words than a spec. It is empty if data is none that is known.
-func Elsewhere(data []byte) string {
-	var scenarios []map[string]any
-	if yaml.Unmarshal(data, &scenarios) == nil && len(scenarios) > 0 && scenarios[0]["type"] != nil && scenarios[0]["name"] != nil {
-		return "a spec of PerfTest's scenarios, which is not read; write a study with producer-count as producers, consumer-count as consumers, min-msg-size as size, " +
-			"producer-rate-limit as rate and time-limit as duration; variables are axes, and rate-vs-latency is measure: curve"
-	}
-	var spec struct {
-		Class  string `yaml:"class"`
-		Rate   int    `yaml:"targetMessagesPerSec"`
-		Count  int    `yaml:"maxMessages"`
-		Topics map[string]struct {
-			Partitions int `yaml:"numPartitions"`
-			Replicas   int `yaml:"replicationFactor"`
-		} `yaml:"activeTopics"`
-	}
-	if err := yaml.Unmarshal(data, &spec); !strings.Contains(spec.Class, "trogdor") {
-		return ""
-	} else if err != nil || !strings.HasSuffix(spec.Class, ".ProduceBenchSpec") {
-		return "a spec of Kafka's Trogdor, which is not read; write what it does as a study (brokermark list settings): targetMessagesPerSec is rate, maxMessages count.messages"
-	}
-	command := fmt.Sprintf("brokermark run --broker kafka --rate %d --set count.messages=%d --subscriptions 0", spec.Rate, spec.Count)
-	for _, t := range spec.Topics {
-		command += fmt.Sprintf(" --partitions %d --replicas %d", t.Partitions, max(1, t.Replicas))
-		break
-	}
-	return "a spec of Kafka's Trogdor, which is not read; its load on one topic is: " + command
-}

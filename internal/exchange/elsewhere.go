@@ -1,0 +1,168 @@
+package exchange
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Elsewhere says what to write instead of a workload of a tool that has other words than a spec. It is empty if data is none that is known.
+func Elsewhere(data []byte) string {
+	var scenarios []scenario
+	if yaml.Unmarshal(data, &scenarios) == nil && len(scenarios) > 0 && scenarios[0].Type != "" && scenarios[0].Name != "" {
+		return perfTest(scenarios)
+	}
+	return trogdor(data)
+}
+
+// scenario is one of a spec of RabbitMQ's PerfTest.
+type scenario struct {
+	Name, Type string
+	Params     []map[string]any
+	Variables  []struct {
+		Name   string
+		Values []any
+	}
+}
+
+// parameters are those of PerfTest that a flag says. A size is at least that of the header that PerfTest writes.
+var parameters = []struct {
+	name string
+	flag func(values []string) string
+}{
+	{"producer-count", flagOf("--producers")},
+	{"consumer-count", func(values []string) string {
+		if slices.Equal(values, []string{"0"}) {
+			return "--subscriptions 0"
+		}
+		return flagOf("--consumers")(values)
+	}},
+	{"min-msg-size", func(values []string) string {
+		for i, v := range values {
+			if n, err := strconv.Atoi(v); err == nil && n < 12 {
+				values[i] = "12"
+			}
+		}
+		return flagOf("--size")(values)
+	}},
+	{"producer-rate-limit", flagOf("--rate")},
+	{"time-limit", func(values []string) string { return flagOf("--duration")(values) + "s" }},
+}
+
+func flagOf(name string) func([]string) string {
+	return func(values []string) string { return name + " " + strings.Join(values, ",") }
+}
+
+// perfTest says the command of each scenario that has one; of the others what their words are.
+func perfTest(scenarios []scenario) string {
+	text := "a spec of PerfTest's scenarios, which is not read; write a study with producer-count as producers, consumer-count as consumers, min-msg-size as size, " +
+		"producer-rate-limit as rate and time-limit as duration; variables are axes, and rate-vs-latency is measure: curve"
+	for _, s := range scenarios {
+		if command := s.command(); command != "" {
+			text += fmt.Sprintf("; %s is: %s", strconv.Quote(s.Name), command)
+		}
+	}
+	return text
+}
+
+// command is that of a scenario; empty if it has parameters that no flag says, or groups of producers and consumers.
+func (s scenario) command() string {
+	values := map[string][]string{}
+	if len(s.Params) > 1 {
+		return ""
+	}
+	for _, params := range s.Params {
+		for name, value := range params {
+			values[name] = []string{fmt.Sprint(value)}
+		}
+	}
+	for _, v := range s.Variables {
+		for _, value := range v.Values {
+			values[v.Name] = append(values[v.Name], fmt.Sprint(value))
+		}
+	}
+	measure := "peak"
+	switch _, paced := values["producer-rate-limit"]; {
+	case s.Type == "rate-vs-latency":
+		measure = "curve"
+	case s.Type != "simple" && s.Type != "varying":
+		return ""
+	case paced:
+		measure = "rate"
+	}
+	words := []string{"brokermark run --broker rabbitmq --measure", measure}
+	said := 0
+	for _, p := range parameters {
+		if given, ok := values[p.name]; ok {
+			words = append(words, p.flag(given))
+			said++
+		}
+	}
+	if said < len(values) || strings.ContainsAny(strings.Join(words, ""), "{}\n'\"") {
+		return ""
+	}
+	return strings.Join(words, " ")
+}
+
+// trogdorSize is the payload of Trogdor's producers unless a spec says another.
+const trogdorSize = 512
+
+// trogdor says the command of a ProduceBench spec; of others what their words are.
+func trogdor(data []byte) string {
+	type topics struct {
+		Partitions int `yaml:"numPartitions"`
+		Replicas   int `yaml:"replicationFactor"`
+	}
+	var spec struct {
+		Class  string `yaml:"class"`
+		Rate   int    `yaml:"targetMessagesPerSec"`
+		Count  int    `yaml:"maxMessages"`
+		Values struct {
+			Size int `yaml:"size"`
+		} `yaml:"valueGenerator"`
+		Topics map[string]topics `yaml:"activeTopics"`
+	}
+	err := yaml.Unmarshal(data, &spec)
+	if !strings.Contains(spec.Class, "trogdor") {
+		return ""
+	}
+	count, alike := 0, topics{}
+	for name, t := range spec.Topics {
+		if n := expanded(name); n == 0 || count > 0 && t != alike {
+			err = fmt.Errorf("topics of several kinds")
+		} else {
+			count, alike = count+n, t
+		}
+	}
+	if err != nil || count == 0 || !strings.HasSuffix(spec.Class, ".ProduceBenchSpec") {
+		return "a spec of Kafka's Trogdor, which is not read; write what it does as a study (brokermark list settings): targetMessagesPerSec is rate, maxMessages count.messages"
+	}
+	size := spec.Values.Size
+	if size == 0 {
+		size = trogdorSize
+	}
+	return "a spec of Kafka's Trogdor, which is not read; its load is: " + fmt.Sprintf(
+		"brokermark run --broker kafka --rate %d --set count.messages=%d --subscriptions 0 --topics %d --size %d --partitions %d --replicas %d",
+		spec.Rate, spec.Count, count, size, max(1, alike.Partitions), max(1, alike.Replicas),
+	)
+}
+
+// expanded is how many topics a name of Trogdor's stands for: foo[1-3] for three. It is 0 if the name is none.
+func expanded(name string) int {
+	m := topicRange.FindStringSubmatch(name)
+	if m == nil {
+		return 1
+	}
+	first, _ := strconv.Atoi(m[1])
+	last, err := strconv.Atoi(m[2])
+	if err != nil || last < first || last-first >= 1_000_000 {
+		return 0
+	}
+	return last - first + 1
+}
+
+var topicRange = regexp.MustCompile(`\[([0-9]+)-([0-9]+)\]`)

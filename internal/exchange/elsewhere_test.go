@@ -1,0 +1,46 @@
+package exchange
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestSpecsOfOtherToolsAreAnsweredWithACommand(t *testing.T) {
+	const class = `"class": "org.apache.kafka.trogdor.workload.ProduceBenchSpec", "targetMessagesPerSec": 10, "maxMessages": 50, `
+	for name, c := range map[string]struct {
+		spec string
+		want []string
+		not  string
+	}{
+		"PerfTest": {
+			`[{'name': 'a', 'type': 'varying', 'params': [{'time-limit': 30, 'consumer-count': 0}],
+				'variables': [{'name': 'min-msg-size', 'values': [0, 1000]}, {'name': 'producer-count', 'values': [1, 2, 3]}]},
+			{'name': 'b', 'type': 'rate-vs-latency', 'params': [{'time-limit': 5}]},
+			{'name': 'c', 'type': 'simple', 'params': [{'producer-rate-limit': 100, 'consumer-count': 2}]},
+			{'name': 'd', 'type': 'simple', 'params': [{'time-limit': 5, 'auto-ack': true}]},
+			{'name': 'e', 'type': 'simple', 'params': [{'time-limit': 5}, {'time-limit': 6}]}]`,
+			[]string{
+				`"a" is: brokermark run --broker rabbitmq --measure peak --producers 1,2,3 --subscriptions 0 --size 12,1000 --duration 30s;`,
+				`"b" is: brokermark run --broker rabbitmq --measure curve --duration 5s;`,
+				`"c" is: brokermark run --broker rabbitmq --measure rate --consumers 2 --rate 100`,
+			}, `"d"`,
+		},
+		"topics of one kind":     {"{" + class + `"activeTopics": {"foo[1-3]": {"numPartitions": 10, "replicationFactor": 1}, "bar": {"numPartitions": 10, "replicationFactor": 1}}}`, []string{"--topics 4 --size 512 --partitions 10 --replicas 1"}, ""},
+		"a size":                 {"{" + class + `"valueGenerator": {"type": "constant", "size": 99}, "activeTopics": {"foo": {"numPartitions": 1, "replicationFactor": 3}}}`, []string{"--topics 1 --size 99 --partitions 1 --replicas 3"}, ""},
+		"topics of two kinds":    {"{" + class + `"activeTopics": {"foo": {"numPartitions": 1}, "bar": {"numPartitions": 2}}}`, []string{"write what it does as a study"}, "brokermark run"},
+		"another one of Trogdor": {`{"class": "org.apache.kafka.trogdor.workload.RoundTripWorkloadSpec"}`, []string{"write what it does as a study"}, "brokermark run"},
+	} {
+		got := Elsewhere([]byte(c.spec))
+		for _, want := range c.want {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s: no %q in %s", name, want, got)
+			}
+		}
+		if c.not != "" && strings.Contains(got, c.not) {
+			t.Errorf("%s: %q in %s", name, c.not, got)
+		}
+	}
+	if got := Elsewhere([]byte("topics: 1\n")); got != "" {
+		t.Errorf("a workload is taken for %s", got)
+	}
+}
