@@ -47,6 +47,13 @@ func pointsReport(set *results.Set) (document.Document, error) {
 		d.Add(document.Listing{Text: spec})
 		d.Say("What was in force, beside the broker's own defaults:")
 		d.Add(document.Listing{Text: settings})
+		for _, p := range last.Settings.Pasted {
+			d.Say("The client's settings for " + p.Library + ":")
+			d.Add(document.Listing{Text: p.Text})
+			if len(p.Without) > 0 {
+				d.Say("Without counterpart there: " + strings.Join(p.Without, "; ") + ".")
+			}
+		}
 		d.Warn("the repetitions of this point", results.Residue(p.Records))
 	}
 	return d, nil
@@ -60,8 +67,10 @@ type inForce struct {
 	Host     results.Host     `json:"host"`
 }
 
-// withValue leaves out the settings with an empty text, which leave it to the broker or the client library.
+// withValue leaves out the settings with an empty text, which leave it to the broker or the client library, and what is pasted, which
+// stands by itself.
 func withValue(s results.Settings) results.Settings {
+	s.Pasted = nil
 	for _, values := range []*map[string]any{&s.Server, &s.Client, &s.Topic} {
 		kept := maps.Clone(*values)
 		maps.DeleteFunc(kept, func(_ string, value any) bool { return value == "" })

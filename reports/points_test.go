@@ -53,6 +53,22 @@ func TestThePointsReportTellsOfTheLastAttempt(t *testing.T) {
 	}
 }
 
+func TestClientSettingsAreShownAsTheyArePasted(t *testing.T) {
+	r := atRate("kafka", 1)[0]
+	r.Settings.Pasted = []store.Pasted{{Library: "Java", Text: "# producer\nlinger.ms=5\n"}, {Library: "Go", Text: "kgo.X(5),\n", Without: []string{"max.poll.records 9: ask for so many", "x 1: y"}}}
+	text := string(rendered(t, build(t, "points", []store.Record{r}), "markdown", 0))
+	for _, want := range []string{
+		"The client's settings for Java:", "linger.ms=5\n", "The client's settings for Go:", "kgo.X(5),\n", "Without counterpart there: max.poll.records 9: ask for so many; x 1: y.",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if strings.Count(text, "linger.ms=5") != 1 || strings.Contains(text, "pasted") {
+		t.Errorf("what is pasted stands among the settings, too:\n%s", text)
+	}
+}
+
 // Thirty settings with nothing in them hide the few that were in force.
 func TestWhatWasInForceLeavesOutWhatTheBrokerDecides(t *testing.T) {
 	r := atRate("kafka", 1)[0]

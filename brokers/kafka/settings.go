@@ -189,23 +189,31 @@ func producerOptions(g driver.Guarantee, v driver.Values) []kgo.Opt {
 		kgo.TransactionTimeout(millis(v, "transaction.timeout.ms")),
 		kgo.UnknownTopicRetries(-1), // Setup has seen the topics; a broker that restarts may not know them yet
 	}
-	retries := int(v.Int("retries"))
-	if g.Delivery == driver.AtMostOnce {
-		retries = 0
-	}
-	opts = append(opts, kgo.RecordRetries(retries))
+	opts = append(opts, kgo.RecordRetries(retriesOf(g, v)))
 	if !idempotent(g, v) {
-		window := int(v.Int("max.in.flight.requests.per.connection"))
-		switch {
-		case window > 0:
-		case retries > 0 && g.Ordering == driver.Ordered:
-			window = 1 // a batch sent again would come after the one that followed it
-		default:
-			window = 5
-		}
-		opts = append(opts, kgo.DisableIdempotentWrite(), kgo.MaxProduceRequestsInflightPerBroker(window))
+		opts = append(opts, kgo.DisableIdempotentWrite(), kgo.MaxProduceRequestsInflightPerBroker(windowOf(g, v)))
 	}
 	return opts
+}
+
+// retriesOf is how often a batch is sent again.
+func retriesOf(g driver.Guarantee, v driver.Values) int {
+	if g.Delivery == driver.AtMostOnce {
+		return 0
+	}
+	return int(v.Int("retries"))
+}
+
+// windowOf is how many produce requests may be unanswered by a broker if the producer isn't idempotent.
+func windowOf(g driver.Guarantee, v driver.Values) int {
+	asked := int(v.Int(window))
+	switch {
+	case asked > 0:
+		return asked
+	case retriesOf(g, v) > 0 && g.Ordering == driver.Ordered:
+		return 1 // a batch sent again would come after the one that followed it
+	}
+	return 5
 }
 
 // consumerOptions maps guarantee and settings to the client's words for a member of group that reads topics.
@@ -243,7 +251,11 @@ func commitOptions(v driver.Values) []kgo.Opt {
 
 // batches bounds those of a producer; the largest message fits.
 func batches(v driver.Values, largest int) kgo.Opt {
-	return kgo.ProducerBatchMaxBytes(int32(max(largest+headroom, int(v.Int("batch.size")))))
+	return kgo.ProducerBatchMaxBytes(int32(batchSize(v, largest)))
+}
+
+func batchSize(v driver.Values, largest int) int {
+	return max(largest+headroom, int(v.Int("batch.size")))
 }
 
 // fetchOptions are those of every consumer.

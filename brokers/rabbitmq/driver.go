@@ -21,6 +21,7 @@ func driverKind() driver.Kind {
 		Supports: supports,
 		Fits:     fits,
 		Maps:     natives,
+		Pasted:   pasted,
 		Keeps:    keeps, ServerKeeps: drops.By("rabbitmq"),
 		Logins:   []driver.Login{driver.ByCertificate, driver.ByToken, driver.ByOAuth},
 		Failover: true,

@@ -12,7 +12,7 @@ import (
 
 // natives reads the settings off a driver that a guarantee has settled.
 func natives(g driver.Guarantee) []driver.Native {
-	topic, _ := driver.Decode(settings, driver.TopicScope, nil)
+	topic := defaultTopic()
 	client, _ := driver.Decode(settings, driver.ClientScope, nil)
 	d := settled(driver.Config{Guarantee: g, Client: client, Topic: topic})
 	list := []driver.Native{

@@ -322,6 +322,9 @@ type Kind struct {
 	// Maps names the native settings by which a guarantee that is supported is kept, with the other settings at
 	// their defaults. It asks the same code that applies them.
 	Maps func(g Guarantee) []Native
+	// Pasted are supported client settings, for messages of up to so many bytes, as they are pasted into clients of several libraries. Nil:
+	// there are no words for that.
+	Pasted func(g Guarantee, client Values, largest int) []Pasted
 	// Server completes the settings, by their native names, of a server that is started for g: what the guarantee
 	// needs of the server itself, beside what the spec asks for. Where that contradicts g it is *ErrUnsupported. Nil:
 	// a guarantee needs nothing of the server that Setup couldn't do. It doesn't change settings.

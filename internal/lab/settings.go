@@ -24,6 +24,11 @@ func (b *bench) driverConfig(kind driver.Kind) (driver.Config, error) {
 	if err := supported(kind, b.spec, config); err != nil {
 		return driver.Config{}, err
 	}
+	if kind.Pasted != nil {
+		for _, p := range kind.Pasted(config.Guarantee, config.Client, int(b.spec.MessageSize.Largest())) {
+			b.record.Settings.Pasted = append(b.record.Settings.Pasted, store.Pasted(p))
+		}
+	}
 	config.Log = b.lab.options.Log
 	return config, nil
 }

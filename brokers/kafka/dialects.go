@@ -1,0 +1,152 @@
+package kafka
+
+import (
+	"fmt"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+// dialects are the client libraries whose words phrases have. Python's are librdkafka's.
+var dialects = []driver.Dialect{
+	{Library: "Java", Words: 0, Line: "%s=%s", Comment: "#"},
+	{Library: "librdkafka", Words: 1, Line: "%s=%s", Comment: "#"},
+	{Library: "Python (confluent-kafka)", Words: 1, Line: `"%s": %s,`, Comment: "#", Python: true},
+	{Library: "Go (franz-go)", Words: 2, Line: "%s(%s),", Comment: "//"},
+}
+
+var (
+	producing = []driver.Side{driver.ProducerSide}
+	consuming = []driver.Side{driver.ConsumerSide}
+	onBoth    = []driver.Side{driver.ProducerSide, driver.ConsumerSide}
+)
+
+// phrases say settings in the words of Java's client, of librdkafka and of franz-go. Batches are of so many bytes.
+func phrases(batch int) []driver.Phrase {
+	return []driver.Phrase{
+		{Setting: "acks", Sides: producing, Words: []string{"acks", "acks", "kgo.RequiredAcks"}, Values: map[string][]string{
+			"0": {"0", "0", "kgo.NoAck()"}, "1": {"1", "1", "kgo.LeaderAck()"}, "all": {"all", "all", "kgo.AllISRAcks()"},
+		}},
+		{Setting: "linger.ms", Sides: producing, Words: []string{"linger.ms", "linger.ms", "kgo.ProducerLinger(%s * time.Millisecond),"}},
+		{Setting: "batch.size", Sides: producing, Words: []string{"batch.size", "batch.size", "kgo.ProducerBatchMaxBytes"}},
+		{Setting: largestRequest, Sides: producing, Words: []string{"max.request.size", "message.max.bytes", driver.NoLine}},
+		{
+			Setting: "partitioner", Sides: producing, Words: []string{"partitioner.class", "partitioner", "kgo.RecordPartitioner"},
+			Values: map[string][]string{ // librdkafka's gives keys the same partitions, and keeps to one for 10 ms without a key
+				uniform:    {driver.NoLine, "murmur2_random", fmt.Sprintf("kgo.UniformBytesPartitioner(%d, false, true, nil)", batch)},
+				byClient:   {driver.NoLine, "murmur2_random", driver.NoLine},
+				sticky:     {"", "murmur2_random", "kgo.StickyKeyPartitioner(nil)"},
+				default1:   {"", "", ""},
+				ofProducer: {"", "", ""},
+				roundRobin: {"org.apache.kafka.clients.producer.RoundRobinPartitioner", "", "kgo.RoundRobinPartitioner()"},
+			},
+			Else: "the application has to choose the partition of messages without a key",
+		},
+		{
+			Setting: "buffer.memory", Sides: producing, Words: []string{"buffer.memory", "", "kgo.MaxBufferedBytes"},
+			Else: "queue.buffering.max.kbytes has it in units of 1024 bytes",
+		},
+		{Setting: "compression.type", Sides: producing, Words: []string{"compression.type", "compression.type", "kgo.ProducerBatchCompression"}, Values: map[string][]string{
+			"none": {"none", "none", "kgo.NoCompression()"}, "gzip": {"gzip", "gzip", "kgo.GzipCompression()"},
+			"snappy": {"snappy", "snappy", "kgo.SnappyCompression()"}, "lz4": {"lz4", "lz4", "kgo.Lz4Compression()"}, "zstd": {"zstd", "zstd", "kgo.ZstdCompression()"},
+		}},
+		{Setting: "enable.idempotence", Sides: producing, Words: []string{"enable.idempotence", "enable.idempotence", "%s,"}, Values: map[string][]string{
+			"true": {"true", "true", driver.NoLine}, "false": {"false", "false", "kgo.DisableIdempotentWrite()"},
+		}},
+		{Setting: window, Sides: producing, Words: []string{window, window, "kgo.MaxProduceRequestsInflightPerBroker"}, Values: map[string][]string{
+			idempotentWindow: {"5", "5", driver.NoLine},
+		}},
+		{Setting: "retries", Sides: producing, Words: []string{"retries", "retries", "kgo.RecordRetries"}},
+		{
+			Setting: "delivery.timeout.ms", Sides: producing, Words: []string{"delivery.timeout.ms", "delivery.timeout.ms", "kgo.RecordDeliveryTimeout(%s * time.Millisecond),"},
+			Values: map[string][]string{"0": {"2147483647", "0", "0"}}, // never; Java has no such word
+		},
+		{Setting: "request.timeout.ms", Sides: producing, Words: []string{"request.timeout.ms", "request.timeout.ms", "kgo.ProduceRequestTimeout(%s * time.Millisecond),"}},
+		{Setting: "transaction.timeout.ms", Sides: producing, Words: []string{"transaction.timeout.ms", "transaction.timeout.ms", "kgo.TransactionTimeout(%s * time.Millisecond),"}},
+		{
+			Setting: "commit.interval.ms", Sides: producing, Words: []string{"", "", ""},
+			Else: "the application, which also chooses a transactional.id, has to commit so often",
+		},
+		{Setting: "group.protocol", Sides: consuming, Words: []string{"group.protocol", "group.protocol", "%s,"}, Values: map[string][]string{
+			classicGroups: {"classic", "classic", driver.NoLine}, shareGroups: {"", "", ""},
+			brokerGroups: {"consumer", "consumer", "kgo.ServerSideBalancer(), kgo.Balancers(kgo.StickyBalancer())"},
+		}, Else: "a client of its own reads as a share group, such as Java's KafkaShareConsumer"},
+		{Setting: "session.timeout.ms", Sides: consuming, Words: []string{"session.timeout.ms", "session.timeout.ms", "kgo.SessionTimeout(%s * time.Millisecond),"}},
+		{Setting: "heartbeat.interval.ms", Sides: consuming, Words: []string{"heartbeat.interval.ms", "heartbeat.interval.ms", "kgo.HeartbeatInterval(%s * time.Millisecond),"}},
+		{Setting: "auto.offset.reset", Sides: consuming, Words: []string{"auto.offset.reset", "auto.offset.reset", "kgo.ConsumeResetOffset"}, Values: map[string][]string{
+			"earliest": {"earliest", "earliest", "kgo.NewOffset().AtStart()"},
+		}},
+		{Setting: "isolation.level", Sides: consuming, Words: []string{"isolation.level", "isolation.level", "kgo.FetchIsolationLevel"}, Values: map[string][]string{
+			"read_committed":   {"read_committed", "read_committed", "kgo.ReadCommitted()"},
+			"read_uncommitted": {"read_uncommitted", "read_uncommitted", "kgo.ReadUncommitted()"},
+		}},
+		{Setting: "fetch.min.bytes", Sides: consuming, Words: []string{"fetch.min.bytes", "fetch.min.bytes", "kgo.FetchMinBytes"}},
+		{Setting: "fetch.max.wait.ms", Sides: consuming, Words: []string{"fetch.max.wait.ms", "fetch.wait.max.ms", "kgo.FetchMaxWait(%s * time.Millisecond),"}},
+		{Setting: "fetch.max.bytes", Sides: consuming, Words: []string{"fetch.max.bytes", "fetch.max.bytes", "kgo.FetchMaxBytes"}},
+		{Setting: "max.partition.fetch.bytes", Sides: consuming, Words: []string{"max.partition.fetch.bytes", "max.partition.fetch.bytes", "kgo.FetchMaxPartitionBytes"}},
+		{
+			Setting: "max.poll.records", Sides: consuming, Words: []string{"max.poll.records", "", ""}, Values: map[string][]string{"0": {"2147483647", driver.NoLine, driver.NoLine}},
+			Else: "the application asks for so many at once",
+		},
+		{Setting: "check.crcs", Sides: consuming, Words: []string{"check.crcs", "check.crcs", "%s,"}, Values: map[string][]string{
+			"true": {"true", "true", driver.NoLine}, "false": {"false", "false", "kgo.DisableFetchCRCValidation()"},
+		}},
+		{Setting: "enable.auto.commit", Sides: consuming, Words: []string{"enable.auto.commit", "enable.auto.commit", "%s,"}, Values: map[string][]string{
+			"true": {"true", "true", "kgo.AutoCommitMarks()"}, "false": {"false", "false", "kgo.DisableAutoCommit()"},
+		}},
+		{Setting: "auto.commit.interval.ms", Sides: consuming, Words: []string{"auto.commit.interval.ms", "auto.commit.interval.ms", "kgo.AutoCommitInterval(%s * time.Millisecond),"}},
+		{Setting: "metadata.max.age.ms", Sides: onBoth, Words: []string{"metadata.max.age.ms", "topic.metadata.refresh.interval.ms", "kgo.MetadataMaxAge(%s * time.Millisecond),"}},
+	}
+}
+
+const (
+	window           = "max.in.flight.requests.per.connection"
+	largestRequest   = "max.request.size"
+	idempotentWindow = "5 (idempotent)" // which franz-go has without being told, and refuses to be told
+	ofProducer       = "one partition for each producer"
+	byClient         = "uniform by 64 KiB" // what franz-go does without being told
+)
+
+// elsewhere are client settings that no other library is told: how this driver uses its client, and how a user logs in.
+var elsewhere = []string{"mode", "consumer.ack", "sasl.mechanism"}
+
+// pasted implements driver.Kind.Pasted.
+func pasted(g driver.Guarantee, v driver.Values, largest int) []driver.Pasted {
+	batch := batchSize(v, largest)
+	values := inForce(g, v)
+	values["batch.size"], values[largestRequest] = batch, max(batch, 1<<20) // which is Java's default
+	return driver.Paste(dialects, phrases(batch), values)
+}
+
+// inForce are the client's settings with what holds in place of auto and 0, and those that follow from the guarantee. What has no effect is
+// left out.
+func inForce(g driver.Guarantee, v driver.Values) map[string]any {
+	values := map[string]any{
+		"acks":              map[driver.Acks]string{driver.AcksNone: "0", driver.AcksLeader: "1", driver.AcksQuorum: "all"}[g.Acks],
+		"auto.offset.reset": "earliest", "isolation.level": "read_uncommitted",
+	}
+	for _, s := range settings {
+		if s.Scope == driver.ClientScope && (s.Idle == nil || s.Idle(g, v) == "") {
+			values[s.Name] = v[s.Name]
+		}
+	}
+	if g.Delivery == driver.ExactlyOnce {
+		values["isolation.level"] = "read_committed"
+	}
+	values["enable.idempotence"], values["retries"], values[window] = idempotent(g, v), retriesOf(g, v), idempotentWindow
+	if !idempotent(g, v) {
+		values[window] = windowOf(g, v)
+	}
+	if v.Int("buffer.memory") == 0 { // the run's window bounds what waits in the client
+		delete(values, "buffer.memory")
+	}
+	if v.String("partitioner") == "auto" {
+		values["partitioner"] = byClient
+		if g.Ordering == driver.Ordered {
+			values["partitioner"] = ofProducer
+		}
+	}
+	if shares(v) {
+		delete(values, "auto.offset.reset") // the group has it
+	}
+	return values
+}

@@ -1,0 +1,94 @@
+package rabbitmq
+
+import (
+	"time"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+// dialects are client libraries, which are told their settings by calls.
+var dialects = []driver.Dialect{
+	{Library: "Java", Words: 0, Comment: "//"},
+	{Library: "Python (pika)", Words: 1, Comment: "#"},
+	{Library: "Go (amqp091-go)", Words: 2, Comment: "//"},
+}
+
+var phrases = []driver.Phrase{
+	{
+		Setting: "heartbeat", Sides: []driver.Side{driver.ConnectionSide},
+		Words: []string{"factory.setRequestedHeartbeat(%s);", "pika.ConnectionParameters(heartbeat=%s)", "amqp.Config{Heartbeat: %s * time.Second}"},
+	},
+	{
+		Setting: "frame_max", Sides: []driver.Side{driver.ConnectionSide},
+		Words: []string{"factory.setRequestedFrameMax(%s);", "pika.ConnectionParameters(frame_max=%s)", "amqp.Config{FrameSize: %s}"},
+	},
+	{
+		Setting: "vhost", Sides: []driver.Side{driver.ConnectionSide},
+		Words: []string{`factory.setVirtualHost("%s");`, `pika.ConnectionParameters(virtual_host="%s")`, `amqp.Config{Vhost: "%s"}`},
+	},
+	{
+		Setting: "confirm.select", Sides: []driver.Side{driver.ProducerSide}, Words: []string{"%s", "%s", "%s"},
+		Values: map[string][]string{
+			"true":  {"channel.confirmSelect();", "channel.confirm_delivery()", "channel.Confirm(false)"},
+			"false": {driver.NoLine, driver.NoLine, driver.NoLine},
+		},
+	},
+	{
+		Setting: "delivery_mode", Sides: []driver.Side{driver.ProducerSide},
+		Words: []string{"new AMQP.BasicProperties.Builder().deliveryMode(%s)", "pika.BasicProperties(delivery_mode=%s)", "amqp.Publishing{DeliveryMode: %s}"},
+	},
+	{
+		Setting: "mandatory", Sides: []driver.Side{driver.ProducerSide},
+		Words: []string{"boolean mandatory = %s; // of basicPublish", "%s", "mandatory := %s // of Publish"},
+		Values: map[string][]string{
+			"true":  {"true", "channel.basic_publish(exchange, routing_key, body, mandatory=True)", "true"},
+			"false": {"false", "channel.basic_publish(exchange, routing_key, body, mandatory=False)", "false"},
+		},
+	},
+	{
+		Setting: "no-ack", Sides: []driver.Side{driver.ConsumerSide},
+		Words: []string{"boolean autoAck = %s; // of basicConsume", "%s", "autoAck := %s // of Consume"},
+		Values: map[string][]string{
+			"true":  {"true", "channel.basic_consume(queue, on_message, auto_ack=True)", "true"},
+			"false": {"false", "channel.basic_consume(queue, on_message, auto_ack=False)", "false"},
+		},
+	},
+	{
+		Setting: "prefetch", Sides: []driver.Side{driver.ConsumerSide},
+		Words: []string{"channel.basicQos(%s);", "channel.basic_qos(prefetch_count=%s)", "channel.Qos(%s, 0, false)"},
+	},
+	{Setting: "channels", Sides: []driver.Side{driver.ProducerSide}, Words: []string{"", "", ""}, Else: "the application opens as many on each connection"},
+	{Setting: "ack.every", Sides: []driver.Side{driver.ConsumerSide}, Words: []string{"", "", ""}, Else: "the application acknowledges so many at once (multiple)"},
+	{Setting: "ack.delay", Sides: []driver.Side{driver.ConsumerSide}, Words: []string{"", "", ""}, Else: "the application acknowledges what has waited so long"},
+	{Setting: "write.buffer", Sides: []driver.Side{driver.ProducerSide}, Words: []string{"", "", ""}, Else: "only this driver gathers writes"},
+}
+
+// elsewhere are client settings that no other library is told: they are how this driver uses its client, or stand as no-ack.
+var elsewhere = []string{"mode", "consumer.ack"}
+
+// pasted implements driver.Kind.Pasted. What has no effect is left out.
+func pasted(g driver.Guarantee, v driver.Values, _ int) []driver.Pasted {
+	d := settled(driver.Config{Guarantee: g, Client: v, Topic: defaultTopic()})
+	inForce := map[string]any{"confirm.select": d.confirm, "delivery_mode": d.mode(), "no-ack": d.autoAck}
+	for _, s := range settings {
+		if s.Scope != driver.ClientScope || s.Idle != nil && s.Idle(g, v) != "" {
+			continue
+		}
+		inForce[s.Name] = v[s.Name]
+		if t, ok := v[s.Name].(time.Duration); ok && s.Name == "heartbeat" {
+			inForce[s.Name] = int(t.Seconds())
+		}
+	}
+	for name, silent := range map[string]any{"channels": int64(1), "ack.every": int64(1)} {
+		if inForce[name] == silent { // as everybody does who isn't told
+			delete(inForce, name)
+		}
+	}
+	return driver.Paste(dialects, phrases, inForce)
+}
+
+// defaultTopic are the settings of a topic that a spec says nothing of.
+func defaultTopic() driver.Values {
+	topic, _ := driver.Decode(settings, driver.TopicScope, nil)
+	return topic
+}
