@@ -19,6 +19,9 @@ func howToRead(points []results.Point) []document.Block {
 	if results.AnyClosedLoop(points) {
 		d.Say(results.ClosedLoopNote)
 	}
+	if results.AnyTails(points) {
+		d.Say(results.TailsNote)
+	}
 	if slices.ContainsFunc(points, hasGoals) {
 		d.Say("Conditional throughput: at the sustainable rate at least this many messages per second came through, " +
 			"in all of the time but the share that a goal may be missed for. " +

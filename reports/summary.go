@@ -143,7 +143,7 @@ func summaryCell(lp results.LoadPoint, key string) document.Cell {
 // summaryKeys are the keys of a row's figures.
 var summaryKeys = []string{
 	results.KeyOfferedRate, results.KeyDue, results.KeyUnsent, results.KeyThroughput, results.KeyPublishRate, results.KeyTotalSeconds, results.KeyDrainRate,
-	results.KeyEndToEndP50, results.KeyEndToEndP99, results.KeyPublishP50, results.KeyPublishP99,
+	results.KeyEndToEndP50, results.KeyEndToEndP99, results.KeyFillingP99, results.KeyLaggingP99, results.KeyPublishP50, results.KeyPublishP99,
 	results.KeyServiceP50, results.KeyServiceP99, results.KeyEndToEndServiceP50, results.KeyEndToEndServiceP99,
 	results.KeyPauseP99, results.KeyPauseMax, results.KeyLost, results.KeyDuplicated,
 	results.KeyBrokerCPU, results.KeyGeneratorCPU, results.KeyBrokerRSS, results.KeyBrokerFlushes,

@@ -16,7 +16,7 @@ import (
 // of interfaces, which get a plain form: a schedule becomes its parameters (schedule.Plain), and an error becomes a Fault.
 
 // Version is the version of Plan, Load and Outcome as JSON. Processes of different versions refuse to work together.
-const Version = 4
+const Version = 5
 
 // Load is a worker.Load that can be sent to another process. Its hooks are not sent.
 type Load struct{ worker.Load }

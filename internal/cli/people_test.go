@@ -21,8 +21,9 @@ func TestFilesOfOtherToolsAreReadOrAnsweredInASentence(t *testing.T) {
 	}{
 		"flat out":        {workload("producerRate: 10000000\nsubscriptionsPerTopic: 1\nconsumerPerSubscription: 1\n"), nil, 0, []string{"peak", "producerRate: 10000000 is read as measure: peak, as much as goes."}},
 		"nobody consumes": {workload("producerRate: 50000\nsubscriptionsPerTopic: 0\nconsumerPerSubscription: 0\nsampleRateMillis: 1000\nlogIntervalMillis: 1000\n"), nil, 0, []string{"rate 50k/s", "sampleRateMillis is ignored: it says how often"}},
-		"rates by time":   {workload("producerRate: 19200\nproducerRateList:\n- [0, 1, 10240]\n- [0, 3, 20480]\n"), nil, 0, []string{"load.steps", "about 6m2s"}},
-		"no rates":        {workload("producerRateList:\n- [0, 5, 10240]\n- [0, 3, 20480]\n"), nil, 2, []string{"producerRateList: [0 3 20480] is no hour, minute and rate, one after the other"}},
+		"rates by time":   {workload("producerRate: 19200\nproducerRateList:\n- [0, 1, 10240]\n- [0, 3, 20480]\n"), nil, 0, []string{"read as load.steps that repeat every 24h", "about 6m2s"}},
+		"no rates":        {workload("producerRateList:\n- [0, 5, 10240]\n- [24, 3, 20480]\n"), nil, 2, []string{"producerRateList: [24 3 20480] is no rate by time as the others are; allowed: [hour, minute, rate] of a day"}},
+		"mixed rates":     {workload("producerRateList:\n- [0, 5, 10240]\n- [3, 20480]\n"), nil, 2, []string{"producerRateList: [3 20480] is no rate by time as the others are"}},
 		"keys of a fork":  {workload("producerRate: 5\nvirtualThreads: 8\nbillingZone: eu\n"), nil, 2, []string{"x.yaml:8: virtualThreads, billingZone: without counterpart here; a fork of the OpenMessaging Benchmark has such keys"}},
 		"a mistyped key":  {workload("producerRate: 5\nsubscriptionPerTopic: 8\n"), nil, 2, []string{`did you mean "subscriptionsPerTopic"?`}},
 		"PerfTest":        {"[{'name': 'no-ack', 'type': 'simple', 'params': [{'time-limit': 30}]}]", nil, 2, []string{"a spec of PerfTest's scenarios, which is not read; write a study with producer-count as producers", `"no-ack" is: brokermark run --broker rabbitmq --measure peak --duration 30s`}},

@@ -487,7 +487,7 @@ func TestAnAutomaticWarmUpEndsOnAllAgentsAtOnce(t *testing.T) {
 func TestABacklogIsDrainedOnceAllAgentsHaveFilledTheirs(t *testing.T) {
 	t.Parallel()
 	p := plan(t, 2)
-	p.Worker.ConsumeLater = true
+	p.Worker.Lagging = worker.Lagging{Topics: len(p.Worker.Topology.Topics), Subscriptions: len(p.Worker.Topology.Subscriptions)}
 	a := together(t, p)
 	out, parts := a.Run(t.Context(), worker.Load{
 		Schedule: rate(t, 10), Messages: 6, Drain: 10 * time.Second, Backlog: &worker.Backlog{Ratio: 1}, // the first three are the left one's

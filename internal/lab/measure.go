@@ -175,14 +175,20 @@ func setCount(r *store.Result, t trial) {
 	r.ReceiveRate = perSecond(t.Measured.Received, receiving)
 }
 
-// measureBacklog fills the topics while the consumers are off, then lets the consumers drain them.
+// measureBacklog fills the topics while consumers are off, then lets these consumers drain them. Where others receive what is sent as it
+// comes, the latencies of the result are theirs while the backlog drains, and all others stand beside it.
 func (b *bench) measureBacklog(ctx context.Context) error {
 	load, err := b.countedLoad(b.spec.Backlog.Messages, b.spec.Backlog.Bytes)
 	if err != nil {
 		return err
 	}
 	load.Backlog = &worker.Backlog{Ratio: b.spec.Backlog.DrainRatio, For: time.Duration(b.spec.Duration)}
-	if b.spec.Backlog.KeepSending {
+	switch rate := b.spec.Backlog.Rate; {
+	case rate > 0:
+		if load.Backlog.Meanwhile, err = b.arrivals(rate, 1); err != nil {
+			return err
+		}
+	case b.spec.Backlog.KeepSending:
 		load.Backlog.Meanwhile = load.Schedule
 	}
 	t := b.growingTrial(ctx, fmt.Sprintf("filling and draining %d messages", load.Messages), b.spec.Load.Rate, load)
@@ -192,6 +198,13 @@ func (b *bench) measureBacklog(ctx context.Context) error {
 	result.Backlog = &store.Backlog{
 		Messages: t.Backlog.Filled, Bytes: t.Backlog.FilledBytes, FillSeconds: fill, DrainSeconds: drain,
 		FillRate: result.PublishRate, DrainRate: result.ReceiveRate,
+	}
+	if b.spec.Tails() {
+		result.Backlog.LaggingEndToEnd = t.Histograms.EndToEndLagging
+		if load.Schedule != nil { // else filling is a closed loop
+			result.Backlog.FillingEndToEnd = t.Filling
+		}
+		result.Corrected = nil // its gap would be that of filling and draining together
 	}
 	return b.judge(t, noRate)
 }

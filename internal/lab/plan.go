@@ -28,9 +28,9 @@ func (b *bench) plan() worker.Plan {
 		Delay:         worker.Delay{Mean: time.Duration(s.ConsumerDelay), Exponential: s.ConsumerDelays == "exponential", Seed: b.record.Seed},
 		Clients:       s.Connections * s.ProducersPerTopic, // 0 if each producer has a client of its own
 		Consumers:     consumers(s),
-		ConsumeLater:  s.Measure == study.MeasureBacklog,
 		Run:           uint16(rand.Uint32()),
 	}
+	p.Lagging.Topics, p.Lagging.Subscriptions = s.Lagging()
 	p.Topology = b.topology(p.Run)
 	for topic := range s.Topics {
 		for range s.ProducersPerTopic {
@@ -167,9 +167,9 @@ func loadSchedule(l study.Load, over time.Duration, seed int64) (schedule.Schedu
 	case "steps":
 		steps := make([]schedule.Step, len(l.Steps))
 		for i, s := range l.Steps {
-			steps[i] = schedule.Step{Rate: s.Rate, For: time.Duration(s.For)}
+			steps[i] = schedule.Step{Rate: s.Rate, To: s.End(), For: time.Duration(s.For)}
 		}
-		return schedule.Steps(steps)
+		return schedule.Steps(steps, l.Repeat)
 	case "ramp":
 		return schedule.Ramp(l.Rate, l.To, over)
 	case "bursts":

@@ -16,6 +16,7 @@ type Consumer struct {
 	counters     *counters
 	subscription int
 	keys         KeyOf // nil if order is not promised per key
+	lags         bool  // see Lag
 
 	// The batch since the last Commit.
 	arrivals arrivals
@@ -29,6 +30,13 @@ type KeyOf func(producer int, seq uint64) int
 // Consumer returns a recorder for consumer i of a subscription. keys is nil if order is not promised per key.
 func (t *Trial) Consumer(i, subscription int, keys KeyOf) *Consumer {
 	return &Consumer{trial: t, counters: t.countersOf(i), subscription: subscription, keys: keys}
+}
+
+// Lag has the consumer be one of those that lag behind the others: they drain a backlog while the others receive what is sent. Their
+// deliveries and end-to-end latencies are booked apart. It comes before the first Received, and returns c.
+func (c *Consumer) Lag() *Consumer {
+	c.lags = true
+	return c
 }
 
 // Received books one delivery at now whose checksum is right, or which has none. Commit publishes it. Where nothing tells the phase of a
@@ -85,6 +93,10 @@ func (c *Consumer) addLatencies(s *stream, n uint64, h *wire.Header, phase Phase
 	if s.host != nil && sent > now { // its clock and ours are off
 		c.counters.addEarly(sent - now)
 	}
+	if c.lags {
+		c.counters.endToEndLagging.add(&c.endToEnd, phase, now-intended)
+		return
+	}
 	c.counters.endToEnd.add(&c.endToEnd, phase, now-intended)
 	c.counters.endToEndService.add(&c.service, phase, now-sent)
 }
@@ -105,8 +117,13 @@ func (s *stream) timesOf(n uint64, h *wire.Header) (intended, sent int64, known 
 // Commit publishes the batch booked by Received.
 func (c *Consumer) Commit() {
 	received := c.arrivals.flush() // first: a message that counts as received must be in its ledger
-	c.counters.endToEnd.flush(&c.endToEnd)
-	c.counters.endToEndService.flush(&c.service)
+	if c.lags {
+		c.counters.endToEndLagging.flush(&c.endToEnd)
+		c.counters.lagging.add(received)
+	} else {
+		c.counters.endToEnd.flush(&c.endToEnd)
+		c.counters.endToEndService.flush(&c.service)
+	}
 	c.counters.received.add(received)
 }
 

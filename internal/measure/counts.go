@@ -46,15 +46,16 @@ func (a *atomicTally) sum() int64 { return a[Warmup].Load() + a[Measured].Load()
 // consumers over several, so that they don't write to the same cache lines. Totals and Histograms say what is counted.
 type counters struct {
 	sent, bytes, acked, failed, unsent, resent atomicTally
-	received, corrupted, stale, untimed        atomicTally
+	received, lagging                          atomicTally
+	corrupted, stale, untimed                  atomicTally
 	lag, generatorLag, publish, service        phasedHistogram
-	endToEnd, endToEndService                  phasedHistogram
+	endToEnd, endToEndService, endToEndLagging phasedHistogram
 	early                                      atomic.Int64 // see Early.Deliveries
 	earlyBy                                    atomic.Int64 // see Early.By
 	_                                          [64]byte     // keeps the next counters off this one's last cache line
 }
 
-// maxCounters bounds the counters of a trial, since each takes 0.8 MiB.
+// maxCounters bounds the counters of a trial, since each takes 0.9 MiB.
 const maxCounters = 8
 
 // countersOf returns the counters of producer or consumer i.
@@ -69,6 +70,7 @@ type Totals struct {
 	Unsent    Tally // due, but never handed to the client
 	Resent    Tally // sent again, and not counted again in Sent
 	Received  Tally // distinct deliveries; each subscription counts a message once
+	Lagging   Tally // those of Received that came to consumers that lag (Consumer.Lag)
 	Corrupted Tally // deliveries that are damaged, or of messages that were never sent
 	Stale     Tally // deliveries of an earlier trial's messages
 	Untimed   Tally // received, but nobody knows when they were sent
@@ -81,7 +83,7 @@ type countedTotal struct {
 }
 
 // pairedWith pairs each of the totals with the counter that records it.
-func (c *counters) pairedWith(t *Totals) [10]countedTotal {
+func (c *counters) pairedWith(t *Totals) [11]countedTotal {
 	return [...]countedTotal{
 		{&t.Sent, &c.sent},
 		{&t.Bytes, &c.bytes},
@@ -90,6 +92,7 @@ func (c *counters) pairedWith(t *Totals) [10]countedTotal {
 		{&t.Unsent, &c.unsent},
 		{&t.Resent, &c.resent},
 		{&t.Received, &c.received},
+		{&t.Lagging, &c.lagging},
 		{&t.Corrupted, &c.corrupted},
 		{&t.Stale, &c.stale},
 		{&t.Untimed, &c.untimed},
@@ -122,13 +125,16 @@ func (c *counters) addTotals(t Totals) error {
 }
 
 // Count is a momentary view of the counters, all phases together.
-type Count struct{ Sent, Bytes, Acked, Failed, Received int64 }
+type Count struct {
+	Sent, Bytes, Acked, Failed, Received int64
+	Lagging                              int64 `json:",omitempty"` // of Received
+}
 
 // Plus returns the sum of two counts.
 func (c Count) Plus(o Count) Count {
 	return Count{
 		Sent: c.Sent + o.Sent, Bytes: c.Bytes + o.Bytes,
-		Acked: c.Acked + o.Acked, Failed: c.Failed + o.Failed, Received: c.Received + o.Received,
+		Acked: c.Acked + o.Acked, Failed: c.Failed + o.Failed, Received: c.Received + o.Received, Lagging: c.Lagging + o.Lagging,
 	}
 }
 
@@ -139,6 +145,7 @@ func (t *Trial) Count() Count {
 	for i := range t.counters {
 		c := &t.counters[i]
 		sum.Received += c.received.sum()
+		sum.Lagging += c.lagging.sum()
 		sum.Acked += c.acked.sum()
 		sum.Failed += c.failed.sum()
 	}

@@ -440,7 +440,7 @@ func TestAShardThatCannotBeIsRefused(t *testing.T) {
 	sent := func(s Sent) Shard { return Shard{Version: ShardVersion, Sent: []Sent{s}} }
 	seen := func(a ...Account) Shard { return Shard{Version: ShardVersion, Seen: a} }
 	for want, s := range map[string]Shard{
-		"agent 1: it has version 2":                 {Version: 2},
+		"agent 1: it has version 3":                 {Version: 3},
 		"it has version 0":                          {},
 		"producer 3 is not one of the trial's 3":    sent(Sent{Producer: 3, End: 1}),
 		"producer -1 is not":                        sent(Sent{Producer: -1, End: 1}),

@@ -29,6 +29,7 @@ func (h *phasedHistogram) snapshot() hist.Snapshot {
 // Histograms are the latencies of a phase, ns.
 type Histograms struct {
 	EndToEnd        hist.Snapshot // received − intended
+	EndToEndLagging hist.Snapshot `json:",omitzero"` // the same of consumers that lag, which are in no other (Consumer.Lag)
 	EndToEndService hist.Snapshot // received − sent
 	Publish         hist.Snapshot // acknowledged − intended
 	Service         hist.Snapshot // acknowledged − sent
@@ -43,6 +44,7 @@ func (t *Trial) Histograms(phase Phase) Histograms {
 		c := &t.counters[i]
 		h.Merge(Histograms{
 			EndToEnd:        c.endToEnd[phase].Snapshot(),
+			EndToEndLagging: c.endToEndLagging[phase].Snapshot(),
 			EndToEndService: c.endToEndService[phase].Snapshot(),
 			Publish:         c.publish[phase].Snapshot(),
 			Service:         c.service[phase].Snapshot(),
@@ -56,6 +58,7 @@ func (t *Trial) Histograms(phase Phase) Histograms {
 // Merge adds the latencies of other.
 func (h *Histograms) Merge(other Histograms) {
 	h.EndToEnd = h.EndToEnd.Merge(other.EndToEnd)
+	h.EndToEndLagging = h.EndToEndLagging.Merge(other.EndToEndLagging)
 	h.EndToEndService = h.EndToEndService.Merge(other.EndToEndService)
 	h.Publish = h.Publish.Merge(other.Publish)
 	h.Service = h.Service.Merge(other.Service)
@@ -63,10 +66,24 @@ func (h *Histograms) Merge(other Histograms) {
 	h.GeneratorLag = h.GeneratorLag.Merge(other.GeneratorLag)
 }
 
+// Sub returns the latencies that were booked after earlier, which are older ones of the same trial.
+func (h Histograms) Sub(earlier Histograms) Histograms {
+	return Histograms{
+		EndToEnd:        h.EndToEnd.Sub(earlier.EndToEnd),
+		EndToEndLagging: h.EndToEndLagging.Sub(earlier.EndToEndLagging),
+		EndToEndService: h.EndToEndService.Sub(earlier.EndToEndService),
+		Publish:         h.Publish.Sub(earlier.Publish),
+		Service:         h.Service.Sub(earlier.Service),
+		Lag:             h.Lag.Sub(earlier.Lag),
+		GeneratorLag:    h.GeneratorLag.Sub(earlier.GeneratorLag),
+	}
+}
+
 // addHistograms adds the latencies of a phase that were measured elsewhere.
 func (c *counters) addHistograms(phase Phase, h *Histograms) {
 	var empty hist.Snapshot
 	c.endToEnd[phase].Grow(empty, h.EndToEnd)
+	c.endToEndLagging[phase].Grow(empty, h.EndToEndLagging)
 	c.endToEndService[phase].Grow(empty, h.EndToEndService)
 	c.publish[phase].Grow(empty, h.Publish)
 	c.service[phase].Grow(empty, h.Service)
@@ -74,7 +91,8 @@ func (c *counters) addHistograms(phase Phase, h *Histograms) {
 	c.generatorLag[phase].Grow(empty, h.GeneratorLag)
 }
 
-// EndToEnd returns the end-to-end latencies so far, all phases together; the publish latencies if nobody subscribes.
+// EndToEnd returns the end-to-end latencies so far, all phases together, without those of consumers that lag; the publish latencies if
+// nobody subscribes.
 func (t *Trial) EndToEnd() hist.Snapshot {
 	var s hist.Snapshot
 	for i := range t.counters {

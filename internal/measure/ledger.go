@@ -8,6 +8,7 @@ import (
 
 // ledger records which messages of one stream one subscription received. Several consumers of the subscription write to it at once.
 type ledger struct {
+	lags       bool                            // its consumers lag behind others (Trial.SetLagging)
 	seen       bitmap                          // the numbers received
 	next       atomic.Uint64                   // one past the highest number received
 	keys       int                             // how many keys there are; 0: order is promised over the whole stream

@@ -17,8 +17,15 @@ func (t *Trial) BookUnconfirmed(producer int, n uint64, intended, end int64) {
 func (t *Trial) BookUndelivered(producer int, n uint64, intended, end int64) {
 	s := &t.streams[producer]
 	for i := range s.ledgers {
-		if !s.ledgers[i].seen.has(n) {
-			t.countersOf(producer).endToEnd[s.phase(n)].RecordCensored(end-intended, 1)
+		l := &s.ledgers[i]
+		if l.seen.has(n) {
+			continue
 		}
+		c := t.countersOf(producer)
+		h := &c.endToEnd
+		if l.lags {
+			h = &c.endToEndLagging
+		}
+		h[s.phase(n)].RecordCensored(end-intended, 1)
 	}
 }

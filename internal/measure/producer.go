@@ -67,7 +67,13 @@ func (p *Producer) Unsent(phase Phase, n, intended, end, generatorLag int64) {
 	c.unsent[phase].Add(n)
 	c.lag[phase].RecordCensored(end-intended, n)
 	c.publish[phase].RecordCensored(end-intended, n)
-	c.endToEnd[phase].RecordCensored(end-intended, n*int64(p.trial.subscriptions))
+	lagging := p.stream.lagging()
+	if tailing := int64(p.trial.subscriptions) - lagging; tailing > 0 {
+		c.endToEnd[phase].RecordCensored(end-intended, n*tailing)
+	}
+	if lagging > 0 {
+		c.endToEndLagging[phase].RecordCensored(end-intended, n*lagging)
+	}
 	c.generatorLag[phase].RecordN(generatorLag, n)
 }
 

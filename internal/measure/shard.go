@@ -7,7 +7,7 @@ import (
 )
 
 // ShardVersion is the version of a Shard's fields. Join takes no other.
-const ShardVersion = 1
+const ShardVersion = 2
 
 // Shard is everything that one agent counted in a trial, as plain data. Join makes one trial of the shards of several agents.
 type Shard struct {

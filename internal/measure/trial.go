@@ -101,6 +101,29 @@ func NewTrial(s Shape) *Trial {
 // first message.
 func (t *Trial) SetBase(producer int, seq uint64) { t.streams[producer].base = seq }
 
+// SetLagging has the consumers of a subscription lag where they receive the messages of a producer (Consumer.Lag), so that those that
+// never come are booked apart, too. Call it before the trial ends.
+func (t *Trial) SetLagging(producer, subscription int) {
+	t.streams[producer].ledgers[subscription].lags = true
+}
+
+// lagging returns how many subscriptions lag.
+func (s *stream) lagging() (n int64) {
+	for i := range s.ledgers {
+		if s.ledgers[i].lags {
+			n++
+		}
+	}
+	return n
+}
+
+// Confirmed returns how many messages of a producer were sent and haven't failed so far.
+func (t *Trial) Confirmed(producer int) int64 {
+	s := &t.streams[producer]
+	end := s.end.Load()
+	return int64(end) - s.unconfirmed.count(0, end)
+}
+
 // MeasureFrom begins the measured phase: messages intended at or after ns belong to it.
 func (t *Trial) MeasureFrom(ns int64) { t.measuredFrom.Store(ns) }
 

@@ -28,9 +28,10 @@ var openLoops = map[string]study.Spec{
 }
 
 func TestNoMetricOfAClosedLoopIsALatency(t *testing.T) {
+	apart := &store.Backlog{FillingEndToEnd: latencies(1000, 1000), LaggingEndToEnd: latencies(1000, 2000)}
 	for name, spec := range closedLoops {
 		r := measured()
-		r.Spec = spec
+		r.Spec, r.Result.Backlog = spec, apart
 		for _, m := range Metrics {
 			v := m.Of(r)
 			machine := strings.HasPrefix(m.Key, "pause_")   // of the machine, whatever the load
@@ -51,7 +52,7 @@ func TestNoMetricOfAClosedLoopIsALatency(t *testing.T) {
 	}
 	for name, spec := range openLoops {
 		r := measured()
-		r.Spec = spec
+		r.Spec, r.Result.Backlog = spec, apart
 		for _, m := range Metrics {
 			if m.Latency() && math.IsNaN(m.Of(r)) {
 				t.Errorf("%s has no %s", name, m.Key)
@@ -60,6 +61,29 @@ func TestNoMetricOfAClosedLoopIsALatency(t *testing.T) {
 		if spec.ClosedLoop() || AnyClosedLoop(pointsOf([]store.Record{r})) {
 			t.Errorf("%s counts as a closed loop", name)
 		}
+	}
+}
+
+func TestWhereSomeLagAndOthersTailOnlyWhatIsOfOneOfThemIsKnown(t *testing.T) {
+	r := measured()
+	r.Spec = study.Spec{Measure: "backlog", Topics: 1, SubscriptionsPerTopic: 2, ConsumerPerSubscription: study.Consumers{1}, Backlog: study.Backlog{Subscriptions: 1, Rate: 5, KeepSending: true}}
+	r.Result.Backlog = &store.Backlog{DrainRate: 7, FillingEndToEnd: latencies(1000, 1000), LaggingEndToEnd: latencies(1000, 2000)}
+	for key, want := range map[string]bool{
+		KeyEndToEndP99: true, KeyFillingP99: true, KeyLaggingP99: true, KeyPublishP99: true, KeyDrainRate: true,
+		KeyThroughput: false, "consumer_rate": false, KeyMeanOfSeconds: false,
+	} {
+		if got := MustMetric(key).Of(r); math.IsNaN(got) == want {
+			t.Errorf("%s is %v", key, got)
+		}
+		if why := MustMetric(key).NotMeasured(r.Spec); want && why != "" {
+			t.Errorf("%s is not measured: %s", key, why)
+		}
+	}
+	if why := MustMetric(KeyLaggingP99).NotMeasured(openLoops["rate"]); !strings.Contains(why, "backlog.subscriptions") {
+		t.Errorf("a rate has a backlog: %q", why)
+	}
+	if r.Spec.ClosedLoop() || !AnyTails(pointsOf([]store.Record{r})) {
+		t.Error("its latencies are said to be those of a closed loop, or of all")
 	}
 }
 

@@ -41,6 +41,8 @@ const (
 	KeyEndToEndP95  = "e2e_p95_ns"
 	KeyEndToEndP99  = "e2e_p99_ns"
 	KeyEndToEndMax  = "e2e_max_ns"
+	KeyFillingP99   = "e2e_filling_p99_ns"
+	KeyLaggingP99   = "e2e_lagging_p99_ns"
 	KeyPublishMean  = "publish_mean_ns"
 	KeyPublishP50   = "publish_p50_ns"
 	KeyPublishP99   = "publish_p99_ns"

@@ -88,6 +88,9 @@ func fromSendFigure(key, name string, measured func(store.Record) float64) Metri
 // messages came in a second. That is what one gets from the lines that RabbitMQ's PerfTest prints. Seconds in which nothing
 // came have no mean. Ticks that are further apart than a second, in runs of more than an hour, stand for a second each.
 func meanOfSeconds(r store.Record) float64 {
+	if r.Spec.Tails() { // its seconds are those of filling, too
+		return math.NaN()
+	}
 	type second struct{ sum, messages float64 }
 	seconds := map[int64]second{} // by their number since the start of the phase
 	for _, t := range r.Result.Series {

@@ -151,6 +151,7 @@ func TestALoadThatChangesIsNamedByAllItsRates(t *testing.T) {
 		"rate 500/s to 0/s ramp":                  {Shape: "ramp", Rate: 500},
 		"rate 100/s, 0/s, 500/s steps":            {Shape: "steps", Steps: steps(100, 0, 500)},
 		"rate 100/s, 200/s, 300/s, … 600/s steps": {Shape: "steps", Steps: steps(100, 200, 300, 400, 500, 600)},
+		"rate 1k/s to 0/s, 5/s repeated steps":    {Shape: "steps", Repeat: true, Steps: []study.Step{{Rate: 1000, To: new(float64)}, {Rate: 5}}},
 		"rate 50/s bursts":                        {Shape: "bursts", Rate: 50, Burst: &study.Burst{Rate: 500}},
 	} {
 		p := Point{Spec: study.Spec{Measure: study.MeasureRate, Load: load}}

@@ -140,8 +140,11 @@ func (m Metric) NotMeasured(s study.Spec) string {
 			return "there are none with relays: 0"
 		}
 	}
+	isOfBacklogs := slices.ContainsFunc(backlogMetrics, func(other Metric) bool { return other.Key == m.Key })
 	isOfPipelines := slices.ContainsFunc(pipelineMetrics, func(other Metric) bool { return other.Key == m.Key })
 	switch {
+	case isOfBacklogs && !s.Tails():
+		return "only measure: backlog with backlog.subscriptions or backlog.topics has it"
 	case isOfPipelines && s.Pipeline == nil:
 		return "only a pipeline has it"
 	case m.isLatency && s.Measure == study.MeasureRead:

@@ -14,7 +14,7 @@ import (
 // Metrics lists every figure of a record that exports and thresholds know. The tables that it is made of are the one place
 // that says what a figure is called, in which unit it is, and how it is read from a record. Everything else names its key.
 var Metrics = slices.Concat(
-	scheduleMetrics, countMetrics, rateMetrics, latencyMetrics, delayMetrics, costMetrics, durationMetrics, sideMetrics,
+	scheduleMetrics, countMetrics, rateMetrics, latencyMetrics, delayMetrics, costMetrics, durationMetrics, backlogMetrics, sideMetrics,
 	pipelineMetrics,
 )
 

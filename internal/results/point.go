@@ -103,7 +103,8 @@ func (p Point) Endings() []string {
 // Status is the point's endings in one line: "ok", or "failed 1 of 3, ok 2 of 3".
 func (p Point) Status() string { return strings.Join(p.Endings(), ", ") }
 
-// Rate names the offered rate with its shape: "1k/s", "1k/s poisson", "1k/s to 5k/s ramp", "1k/s, 0/s, 5k/s steps".
+// Rate names the offered rate with its shape: "1k/s", "1k/s poisson", "1k/s to 5k/s ramp", "1k/s, 0/s, 5k/s steps",
+// "1k/s to 5k/s, 5k/s repeated steps".
 func (p Point) Rate() string {
 	l := p.Spec.Load
 	text := RateText(l.Rate)
@@ -115,12 +116,19 @@ func (p Point) Rate() string {
 	case "steps": // which have no other rate
 		var rates []string
 		for _, s := range l.Steps {
-			rates = append(rates, RateText(s.Rate))
+			rate := RateText(s.Rate)
+			if s.End() != s.Rate {
+				rate += " to " + RateText(s.End())
+			}
+			rates = append(rates, rate)
 		}
 		if len(rates) > maxStepsNamed {
 			rates = append(rates[:maxStepsNamed-1], "… "+rates[len(rates)-1])
 		}
 		text = strings.Join(rates, ", ")
+		if l.Repeat {
+			text += " repeated"
+		}
 	}
 	return text + " " + l.Shape
 }
@@ -178,9 +186,18 @@ func sizesText(sizes study.Sizes) string {
 const ClosedLoopNote = "A peak, a backlog and a count without a rate are closed loops: their latency says how full the client's window or " +
 	"the backlog was, nothing about a system under a given load, so none is shown or compared."
 
+// TailsNote says whose latencies stand where only some consumers have a backlog.
+const TailsNote = "Where only some consumers have a backlog, the latencies are those of the others while it drains; theirs before, and how old the " +
+	"messages of the backlog were, are figures of their own."
+
 // PublishedNote explains published figures.
 const PublishedNote = "Published figures are those of a paper, on its machines and versions: they stand beside the measured ones, and nothing " +
 	"is ranked, tested or judged by them."
+
+// AnyTails reports whether a document about points needs TailsNote.
+func AnyTails(points []Point) bool {
+	return slices.ContainsFunc(points, func(p Point) bool { return len(p.Shown()) > 0 && p.Spec.Tails() })
+}
 
 // AnyClosedLoop reports whether a document about points needs ClosedLoopNote.
 func AnyClosedLoop(points []Point) bool {

@@ -57,7 +57,7 @@ func TestEveryMetricIsOfTheFieldItIsNamedAfter(t *testing.T) {
 	}
 	spec := study.Spec{Measure: "rate", Topics: 2, ProducersPerTopic: 5, SubscriptionsPerTopic: 2, ConsumerPerSubscription: study.Consumers{7}}
 	r := store.Record{Spec: spec, Result: &store.Result{
-		Measurement: m, Sustainable: &store.Sustainable{HeldNs: 20e9, Low: 501, High: 502}, Knee: &store.Knee{Rate: 505}, Count: &store.Count{TotalSeconds: 503}, Backlog: &store.Backlog{DrainRate: 504},
+		Measurement: m, Sustainable: &store.Sustainable{HeldNs: 20e9, Low: 501, High: 502}, Knee: &store.Knee{Rate: 505}, Count: &store.Count{TotalSeconds: 503}, Backlog: &store.Backlog{DrainRate: 504, FillingEndToEnd: latencies(1000, 9000), LaggingEndToEnd: latencies(1000, 11_000)},
 		Pipeline: &store.Pipeline{
 			Response: latencies(1000, 8000), QueueMax: new(int64(601)), QueueBytes: new(int64(603)), ConsumerCapacity: new(0.604),
 			Parts: []store.PipelinePart{{Name: "server", UserSeconds: 0.002, SystemSeconds: 0.00315}, {Name: "consumer", PeakCPU: 0.602}},
@@ -65,6 +65,8 @@ func TestEveryMetricIsOfTheFieldItIsNamedAfter(t *testing.T) {
 	}}
 	quantile := func(q, unit float64) float64 { return math.Ceil(q*1000) * unit } // of 1..1000, within a bucket
 	want := map[string]float64{
+		"e2e_filling_p50_ns": quantile(0.5, 9000), "e2e_filling_p99_ns": quantile(0.99, 9000), "e2e_filling_max_ns": 9e6,
+		"e2e_lagging_p50_ns": quantile(0.5, 11_000), "e2e_lagging_p99_ns": quantile(0.99, 11_000), "e2e_lagging_max_ns": 11e6,
 		"due": 101, "unsent": 102, "sent": 103, "acked": 104, "failed": 105, "unresolved": 106, "received": 108, "lost": 109, "lost_acked": 110,
 		"duplicated": 111, "reordered": 112, "corrupted": 113, "resent": 114, "dropped": 115, "offered_rate": 201, "publish_rate": 202, "receive_rate": 203, "throughput": 90,
 		"sustainable_low": 501, "sustainable_high": 502, "sustainable_held_s": 20, "total_s": 503, "knee_rate": 505, "drain_rate": 504,

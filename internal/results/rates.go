@@ -20,7 +20,9 @@ var rateMetrics = []Metric{
 	},
 	{
 		Key: "consumer_rate", Name: "per consumer", Unit: unit.PerSecond, Better: Higher, Doc: "receive_rate over the number of consumers",
-		measured: func(r store.Record) float64 { return divided(receiveRate(r), r.Spec.Topics*r.Spec.ConsumersPerTopic()) },
+		measured: func(r store.Record) float64 { // not known where the rate is that of consumers with a backlog
+			return knownIf(!r.Spec.Tails(), divided(receiveRate(r), r.Spec.Topics*r.Spec.ConsumersPerTopic()))
+		},
 	},
 	{
 		Key: "backlog_max", Name: "largest backlog", Unit: unit.None, Better: Lower, Doc: "from the start of the measured phase on",
@@ -79,7 +81,7 @@ func throughput(r store.Record) float64 {
 	case r.Spec.SubscriptionsPerTopic == 0:
 		return publishRate(r)
 	default:
-		return min(publishRate(r), receiveRate(r)/float64(r.Spec.SubscriptionsPerTopic))
+		return min(publishRate(r), perSubscription(r, receiveRate(r)))
 	}
 }
 
@@ -95,7 +97,7 @@ func ofSearch(figure func(*searchBounds) float64) func(store.Record) float64 {
 	return func(r store.Record) float64 { return known(searchOf(r), figure) }
 }
 
-// durationMetrics say how long a fixed number of messages took, and how fast consumers emptied what had piled up while they were off.
+// durationMetrics say how long a fixed number of messages took, and how fast consumers emptied a backlog.
 var durationMetrics = []Metric{
 	{
 		Key: KeyTotalSeconds, Name: "total time", Head: "total\ntime", Unit: unit.Seconds, Better: Lower, Doc: "of a count: first send to last delivery",

@@ -26,5 +26,5 @@ func Bursts(base, burst float64, period, length time.Duration) (Schedule, error)
 	if low == 0 && high == 0 {
 		return nil, errors.New("bursts: both rates are 0; allowed is one of them at most")
 	}
-	return newPiecewise("burst segment", PlainPiecewise{Segments: []PlainSegment{{high, length}, {low, period - length}}, Periodic: true})
+	return newPiecewise("burst segment", PlainPiecewise{Segments: []PlainSegment{{high, high, length}, {low, low, period - length}}, Periodic: true})
 }

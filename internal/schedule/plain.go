@@ -3,7 +3,6 @@ package schedule
 import (
 	"errors"
 	"fmt"
-	"math"
 	"time"
 )
 
@@ -12,7 +11,6 @@ import (
 type Plain struct {
 	Constant  uint64          `json:",omitempty"`
 	Poisson   *PlainPoisson   `json:",omitempty"`
-	Ramp      *PlainRamp      `json:",omitempty"`
 	Piecewise *PlainPiecewise `json:"Line,omitempty"`
 }
 
@@ -22,22 +20,16 @@ type PlainPoisson struct {
 	Seed uint64
 }
 
-// PlainRamp holds the parameters of Ramp.
-type PlainRamp struct {
-	From, To uint64
-	Over     time.Duration
-}
-
-// PlainPiecewise is what Steps and Bursts make: segments of constant rate.
+// PlainPiecewise is what Steps, Ramp and Bursts make: segments whose rates are constant or change evenly.
 type PlainPiecewise struct {
 	Segments []PlainSegment
-	Periodic bool // the segments repeat for ever (Bursts); false: the last one lasts for ever, whatever its For (Steps)
+	Periodic bool // the segments repeat for ever; false: the last rate holds for ever
 }
 
-// PlainSegment is a constant rate for a time.
+// PlainSegment is a rate that changes evenly to another one, or stays if both are the same, over a time.
 type PlainSegment struct {
-	Rate uint64
-	For  time.Duration
+	Rate, To uint64
+	For      time.Duration
 }
 
 // Described returns s as data, which must not be changed; nil if s is nil. A part of a schedule, as Deal.Share makes one, is an
@@ -53,15 +45,11 @@ func Described(s Schedule) (*Plain, error) {
 			return nil, errors.New("a client's share of a Poisson process can't be sent to another process; the whole process can")
 		}
 		return &Plain{Poisson: &PlainPoisson{s.rate, s.seed}}, nil
-	case *ramp:
-		return &Plain{Ramp: &PlainRamp{billionths(s.from), billionths(s.to), time.Duration(s.over)}}, nil
 	case *piecewise:
 		return &Plain{Piecewise: &s.plain}, nil
 	}
 	return nil, fmt.Errorf("a schedule of type %T can't be sent to another process", s)
 }
-
-func billionths(perSecond float64) uint64 { return uint64(math.Round(perSecond * quantaPerHertz)) }
 
 // Schedule returns the schedule that p describes; nil if p is nil. It refuses whatever no constructor of this package
 // could have made.
@@ -70,7 +58,7 @@ func (p *Plain) Schedule() (Schedule, error) {
 		return nil, nil
 	}
 	kinds := 0
-	for _, given := range []bool{p.Constant != 0, p.Poisson != nil, p.Ramp != nil, p.Piecewise != nil} {
+	for _, given := range []bool{p.Constant != 0, p.Poisson != nil, p.Piecewise != nil} {
 		if given {
 			kinds++
 		}
@@ -82,8 +70,6 @@ func (p *Plain) Schedule() (Schedule, error) {
 		return nil, errors.New("a schedule of several kinds at once")
 	case p.Poisson != nil:
 		return Poisson(p.Poisson.Rate, p.Poisson.Seed)
-	case p.Ramp != nil:
-		return Ramp(float64(p.Ramp.From)/quantaPerHertz, float64(p.Ramp.To)/quantaPerHertz, p.Ramp.Over)
 	case p.Piecewise != nil:
 		return p.Piecewise.schedule()
 	}
@@ -104,11 +90,13 @@ func checkQuanta(what string, rate uint64) error {
 
 func (p *PlainPiecewise) schedule() (Schedule, error) {
 	for i, s := range p.Segments {
-		if s.Rate == 0 {
-			continue
-		}
-		if err := checkQuanta(fmt.Sprintf("segment %d", i+1), s.Rate); err != nil {
-			return nil, err
+		for _, rate := range []uint64{s.Rate, s.To} {
+			if rate == 0 {
+				continue
+			}
+			if err := checkQuanta(fmt.Sprintf("segment %d", i+1), rate); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return newPiecewise("segment", *p)

@@ -13,7 +13,8 @@ func TestAScheduleIsTheSameInAnotherProcess(t *testing.T) {
 		"poisson":  must(Poisson(9876.5, 1<<63+5)),
 		"ramp":     must(Ramp(10, 54321.25, 7*time.Second)),
 		"to rest":  must(Ramp(1e6, 0, time.Second)),
-		"steps":    must(Steps([]Step{{100, time.Second}, {0, 300 * time.Millisecond}, {0.75, 5 * time.Second}})),
+		"steps":    must(Steps([]Step{{100, 100, time.Second}, {0, 0, 300 * time.Millisecond}, {0.75, 0.75, 5 * time.Second}}, false)),
+		"slopes":   must(Steps([]Step{{100, 300, time.Second}, {300, 0, 70 * time.Millisecond}}, true)),
 		"bursts":   must(Bursts(0, 5000, time.Second, 37*time.Millisecond)),
 	} {
 		p, err := Described(s)
@@ -50,8 +51,8 @@ func TestAScheduleIsTheSameInAnotherProcess(t *testing.T) {
 
 func TestDamagedSchedulesAreRefused(t *testing.T) {
 	for _, text := range []string{
-		`{}`, `{"Constant": 1000000000000000001}`, `{"Constant": 999}`, `{"Constant": 1000, "Ramp": {"From": 1000, "To": 2000, "Over": 9}}`,
-		`{"Line": {"Segments": [{"Rate": 999, "For": 1000}]}}`, `{"Poisson": {"Rate": -1}}`, `{"Ramp": {"From": 1, "To": 1, "Over": 0}}`, `{"Line": {}}`,
+		`{}`, `{"Constant": 1000000000000000001}`, `{"Constant": 999}`, `{"Constant": 1000, "Line": {"Segments": [{"Rate": 1000, "To": 2000, "For": 9}]}}`,
+		`{"Line": {"Segments": [{"Rate": 999, "For": 1000}]}}`, `{"Poisson": {"Rate": -1}}`, `{"Line": {"Segments": [{"Rate": 1, "To": 1, "For": 0}]}}`, `{"Line": {"Segments": [{"Rate": 5000, "To": 999, "For": 9}]}}`, `{"Line": {}}`,
 		`{"Line": {"Segments": [{"Rate": 5000, "For": -1}]}}`, `{"Line": {"Segments": [{"Rate": 0, "For": 1}]}}`,
 		`{"Line": {"Segments": [{"Rate": 5000, "For": 9223372036854775807}]}}`,
 		`{"Line": {"Segments": [{"Rate": 5000, "For": 315360000000000000}, {"Rate": 5000, "For": 315360000000000000}]}}`,

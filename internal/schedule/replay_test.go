@@ -63,9 +63,9 @@ func TestTheLongestAndTheSmallestThatCanBeSentAreAllowed(t *testing.T) {
 		"lowest rate":    second(Constant(1e-6)),
 		"highest rate":   second(Constant(1e9)),
 		"ten years":      second(Ramp(0, 1, years)),
-		"all together":   second(Steps([]Step{{1, years - 1}, {2, 0}})),
+		"all together":   second(Steps([]Step{{1, 1, years - 1}, {2, 2, 0}}, false)),
 		"shortest burst": second(Bursts(1, 0, 2, 1)),
-		"a step of 1 ns": second(Steps([]Step{{0, 1}, {2, 0}})),
+		"a step of 1 ns": second(Steps([]Step{{0, 0, 1}, {2, 2, 0}}, false)),
 	} {
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -73,8 +73,8 @@ func TestTheLongestAndTheSmallestThatCanBeSentAreAllowed(t *testing.T) {
 	}
 	for name, err := range map[string]error{
 		"ten years and a bit":   second(Ramp(0, 1, years+1)),
-		"steps over ten years":  second(Steps([]Step{{1, years}, {2, 0}})),
-		"an empty step":         second(Steps([]Step{{1, 0}, {2, 0}})),
+		"steps over ten years":  second(Steps([]Step{{1, 1, years}, {2, 2, 0}}, false)),
+		"an empty step":         second(Steps([]Step{{1, 1, 0}, {2, 2, 0}}, false)),
 		"a burst of its period": second(Bursts(1, 0, 2, 2)),
 		"half a billionth":      second(Constant(0.99e-6)),
 		"a little too much":     second(Constant(1e9 + 1)),
@@ -97,7 +97,7 @@ func TestCountsAreExactToTheQuantum(t *testing.T) {
 		want := new(big.Int).Mul(big.NewInt(q), big.NewInt(d))
 		want.Add(want, whole).Sub(want, big.NewInt(1)).Div(want, whole)
 		rate := float64(q) / quantaPerHertz
-		for name, s := range map[string]Schedule{"constant": must(Constant(rate)), "steps": must(Steps([]Step{{rate, 0}}))} {
+		for name, s := range map[string]Schedule{"constant": must(Constant(rate)), "steps": must(Steps([]Step{{rate, rate, 0}}, false))} {
 			if got := s.Count(d); got != want.Int64() {
 				t.Fatalf("%s: %d arrivals before %d, want %v", name, got, d, want)
 			}
@@ -124,7 +124,7 @@ func TestEveryLoadHasItsRateFromTheFirstInstant(t *testing.T) {
 		want float64
 	}{
 		"constant": {must(Constant(5)), 5}, "poisson": {must(Poisson(5, 1)), 5}, "ramp": {must(Ramp(5, 7, 100)), 5},
-		"steps": {must(Steps([]Step{{5, 1}, {7, 0}})), 5}, "bursts": {must(Bursts(7, 5, 2, 1)), 5}, "a share": {share(must(Constant(15)), 0, 3), 5},
+		"steps": {must(Steps([]Step{{5, 5, 1}, {7, 7, 0}}, false)), 5}, "bursts": {must(Bursts(7, 5, 2, 1)), 5}, "a share": {share(must(Constant(15)), 0, 3), 5},
 	} {
 		if before, got := c.s.Rate(-1), c.s.Rate(0); before != 0 || got != c.want {
 			t.Errorf("%s: %v/s before it begins and %v/s when it does, want 0 and %v", name, before, got, c.want)
@@ -159,7 +159,7 @@ func TestARampToItsOwnRateIsConstant(t *testing.T) {
 func TestAnArrivalBeyondAllTimeNeverComes(t *testing.T) {
 	const years = 10 * 365 * 24 * 3600 * 1e9
 	for name, s := range map[string]Schedule{
-		"constant": must(Constant(1e-6)), "steps": must(Steps([]Step{{1e-6, 0}})), "steps to silence": must(Steps([]Step{{1, 1e9}, {0, 0}})),
+		"constant": must(Constant(1e-6)), "steps": must(Steps([]Step{{1e-6, 1e-6, 0}}, false)), "steps to silence": must(Steps([]Step{{1, 1, 1e9}, {0, 0, 0}}, false)),
 		"ramp": must(Ramp(1, 1e-6, 1e9)), "ramp to silence": must(Ramp(1, 0, 1e9)), "poisson": must(Poisson(1e-6, 1)),
 		"bursts": must(Bursts(1e-6, 2e-6, 1e9, 1e8)), "one burst in ten years": must(Bursts(0, 1e-6, years, 1)), "a share": share(must(Constant(1e-6)), 2, 3),
 	} {

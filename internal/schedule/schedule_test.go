@@ -30,16 +30,18 @@ func TestWhatCannotBeSentIsRefused(t *testing.T) {
 		"constant rate: +Inf messages":                                       refused(Constant(math.Inf(1))),
 		"constant rate: 1e-07 messages":                                      refused(Constant(1e-7)),
 		"poisson rate: -Inf messages":                                        refused(Poisson(math.Inf(-1), 1)),
-		"steps: none given":                                                  refused(Steps(nil)),
-		"steps: every rate is 0":                                             refused(Steps([]Step{{0, s}, {0, s}})),
-		"step 1: -1 messages per second; allowed are 0 or 1e-06 to 1e+09":    refused(Steps([]Step{{-1, s}})),
-		"step 2: 2e+09 messages":                                             refused(Steps([]Step{{1, s}, {2e9, s}})),
-		"step 1: 0s; allowed is more than 0":                                 refused(Steps([]Step{{1, 0}, {2, s}})),
-		"step 2, all before it included: 131400h0m0s; allowed":               refused(Steps([]Step{{1, 65700 * time.Hour}, {1, 65700 * time.Hour}, {1, s}})),
+		"steps: none given":                                                  refused(Steps(nil, false)),
+		"steps: every rate is 0":                                             refused(Steps([]Step{{0, 0, s}, {0, 0, s}}, false)),
+		"step 1: -1 messages per second; allowed are 0 or 1e-06 to 1e+09":    refused(Steps([]Step{{-1, -1, s}}, false)),
+		"step 2: 2e+09 messages":                                             refused(Steps([]Step{{1, 1, s}, {2e9, 2e9, s}}, false)),
+		"step 1: 0s; allowed is more than 0":                                 refused(Steps([]Step{{1, 1, 0}, {2, 2, s}}, false)),
+		"step 2, all before it included: 131400h0m0s; allowed":               refused(Steps([]Step{{1, 1, 65700 * time.Hour}, {1, 1, 65700 * time.Hour}, {1, 1, s}}, false)),
 		"ramp: both rates are 0":                                             refused(Ramp(0, 0, s)),
 		"ramp's first rate: NaN":                                             refused(Ramp(math.NaN(), 1, s)),
 		"ramp's last rate: -1":                                               refused(Ramp(1, -1, s)),
 		"ramp's length: -1s":                                                 refused(Ramp(1, 2, -s)),
+		"step 1: 0s; allowed is more than 0, up":                             refused(Steps([]Step{{1, 2, 0}}, false)),
+		"step 2: 0s; allowed is more than 0":                                 refused(Steps([]Step{{1, 1, s}, {2, 2, 0}}, true)),
 		"bursts: both rates are 0":                                           refused(Bursts(0, 0, s, ms)),
 		"base rate: -1":                                                      refused(Bursts(-1, 5, s, ms)),
 		"burst rate: +Inf":                                                   refused(Bursts(1, math.Inf(1), s, ms)),
@@ -103,8 +105,8 @@ func TestTotalsOverHoursAreExact(t *testing.T) {
 		"300,000/s for 10 h":      {must(Constant(300_000)), hours(10), 10_800_000_000},
 		"0.01/s for 10 h":         {must(Constant(0.01)), hours(10), 360},
 		"40/s for 1 h":            {must(Constant(40)), hours(1), 144_000},
-		"steps of half a message": {must(Steps([]Step{{1, time.Second / 2}, {3, time.Second / 2}, {1, time.Second}, {0, 1}})), hours(1), 3},
-		"a pause and a hold":      {must(Steps([]Step{{100, time.Second}, {0, time.Second}, {50, 0}})), hours(1), 100 + 50*3598},
+		"steps of half a message": {must(Steps([]Step{{1, 1, time.Second / 2}, {3, 3, time.Second / 2}, {1, 1, time.Second}, {0, 0, 1}}, false)), hours(1), 3},
+		"a pause and a hold":      {must(Steps([]Step{{100, 100, time.Second}, {0, 0, time.Second}, {50, 50, 0}}, false)), hours(1), 100 + 50*3598},
 		"uneven bursts": {
 			must(Bursts(0.7, 33.3, time.Second, 100*time.Millisecond)), hours(10), 36_000 * 396 / 100,
 		},
@@ -127,17 +129,28 @@ func TestArrivalTables(t *testing.T) {
 		"constant": {must(Constant(4)), []int64{0, 250, 500, 750, 1000}},
 		"a share":  {share(must(Constant(4)), 1, 3), []int64{250, 1000, 1750}},
 		"steps carry what is left of a message": {
-			must(Steps([]Step{{2, 750 * time.Millisecond}, {4, 500 * time.Millisecond}, {1, 0}})),
+			must(Steps([]Step{{2, 2, 750 * time.Millisecond}, {4, 4, 500 * time.Millisecond}, {1, 1, 0}}, false)),
 			[]int64{0, 500, 875, 1125, 1750, 2750}, // L(0.75 s) = 1.5, L(1.25 s) = 3.5
 		},
-		"a pause delays": {must(Steps([]Step{{2, time.Second}, {0, 3 * time.Second}, {2, 0}})), []int64{0, 500, 4000, 4500}},
-		"silence first":  {must(Steps([]Step{{0, time.Second}, {2, 0}})), []int64{1000, 1500}},
+		"a pause delays": {must(Steps([]Step{{2, 2, time.Second}, {0, 0, 3 * time.Second}, {2, 2, 0}}, false)), []int64{0, 500, 4000, 4500}},
+		"silence first":  {must(Steps([]Step{{0, 0, time.Second}, {2, 2, 0}}, false)), []int64{1000, 1500}},
 		"bursts":         {must(Bursts(1, 4, 2*time.Second, time.Second)), []int64{0, 250, 500, 750, 1000, 2000, 2250}},
 		"silent start of a period": {
 			must(Bursts(2, 0, 2*time.Second, time.Second)), []int64{1000, 1500, 3000, 3500, 5000},
 		},
 		"an odd number per period": {
 			must(Bursts(0, 1, 2*time.Second, 1500*time.Millisecond)), []int64{0, 1000, 2500, 4000, 5000},
+		},
+		"steps that repeat": {
+			must(Steps([]Step{{2, 2, time.Second}, {0, 0, time.Second}, {1, 1, time.Second}}, true)), []int64{0, 500, 2000, 3000, 3500, 5000},
+		},
+		"slopes that repeat": { // 4 up and 4 down in each 4 s: L(t) = t² and 8 − (4 − t)²
+			must(Steps([]Step{{0, 4, 2 * time.Second}, {4, 0, 2 * time.Second}}, true)),
+			[]int64{0, 1000, 1414, 1732, 2000, 2268, 2586, 3000, 4000, 5000, 5414},
+		},
+		"a slope between steps": { // L(1 s) = 2, L(3 s) = 8
+			must(Steps([]Step{{2, 2, time.Second}, {2, 4, 2 * time.Second}, {1, 1, time.Second}}, false)),
+			[]int64{0, 500, 1000, 1449, 1828, 2162, 2464, 2742, 3000, 4000, 5000},
 		},
 		"ramp up":   {must(Ramp(0, 4, 2*time.Second)), []int64{0, 1000, 1414, 1732, 2000, 2250}},
 		"ramp down": {must(Ramp(4, 0, 2*time.Second)), []int64{0, 267, 585, 1000, Never / ms}},
@@ -153,7 +166,7 @@ func TestArrivalTables(t *testing.T) {
 func TestRatesAreAsAsked(t *testing.T) {
 	ramp := must(Ramp(0, 1000, 10*time.Second))
 	bursts := must(Bursts(5, 70, 2*time.Second, time.Second))
-	steps := must(Steps([]Step{{10, time.Second}, {0, time.Second}, {20, 0}}))
+	steps := must(Steps([]Step{{10, 10, time.Second}, {0, 0, time.Second}, {20, 20, 0}}, false))
 	for _, c := range []struct {
 		s    Schedule
 		t    float64 // s
@@ -205,9 +218,15 @@ var anySchedule = rapid.Custom(func(t *rapid.T) Schedule {
 	case 2:
 		var steps []Step
 		for range rapid.IntRange(0, 5).Draw(t, "steps") {
-			steps = append(steps, Step{silent("rate"), span("for")})
+			from := silent("rate")
+			to := from
+			if rapid.Bool().Draw(t, "slope") {
+				to = silent("to")
+			}
+			steps = append(steps, Step{from, to, span("for")})
 		}
-		s = must(Steps(append(steps, Step{rate("last"), 0})))
+		last := rate("last")
+		s = must(Steps(append(steps, Step{last, last, span("for")}), rapid.Bool().Draw(t, "repeat")))
 	case 3:
 		s = must(Ramp(silent("from"), rate("to"), span("over")))
 	case 4:
@@ -301,7 +320,7 @@ func shapes() map[string]Schedule {
 	return map[string]Schedule{
 		"constant": must(Constant(300_000)),
 		"poisson":  must(Poisson(300_000, 7)),
-		"steps":    must(Steps([]Step{{1e5, time.Second}, {3e5, time.Second}, {2e5, 0}})),
+		"steps":    must(Steps([]Step{{1e5, 1e5, time.Second}, {3e5, 3e5, time.Second}, {2e5, 2e5, 0}}, false)),
 		"ramp":     must(Ramp(1, 1e6, 10*time.Second)),
 		"bursts":   must(Bursts(1e4, 1e6, 100*time.Millisecond, 10*time.Millisecond)),
 	}

@@ -198,7 +198,8 @@ type Count struct {
 	TotalSeconds   float64 `json:"total_seconds"`   // first send to last delivery
 }
 
-// Backlog is the time that filling and emptying a backlog took, and the messages per second.
+// Backlog is the time that filling and emptying a backlog took, and the messages per second. Where only some consumers have one, its
+// messages and the drain are theirs, and the latencies of the measurement are those of the others while it drains.
 type Backlog struct {
 	Messages     int64   `json:"messages"`
 	Bytes        int64   `json:"bytes"`
@@ -206,6 +207,9 @@ type Backlog struct {
 	FillRate     float64 `json:"fill_rate"`
 	DrainSeconds float64 `json:"drain_seconds"`
 	DrainRate    float64 `json:"drain_rate"`
+	// End-to-end latency of consumers without a backlog while it was filled, and of those with one.
+	FillingEndToEnd hist.Snapshot `json:"filling_e2e,omitzero"`
+	LaggingEndToEnd hist.Snapshot `json:"lagging_e2e,omitzero"`
 }
 
 // Cost is what broker and generator used from the start of the measured phase to the end of the drain. The broker's figures are

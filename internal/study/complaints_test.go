@@ -186,7 +186,7 @@ func TestFieldsSayWhatTheirValuesLookLike(t *testing.T) {
 		got[f.Path] = f
 	}
 	for path, want := range map[string]string{
-		"duration": "time", "inFlight.bytes": "size", "messageSize": "size, or list of {size, weight}", "load.steps": "list of {rate, for}",
+		"duration": "time", "inFlight.bytes": "size", "messageSize": "size, or list of {size, weight}", "load.steps": "list of {rate, to, for}",
 		"faults": "list of {at, do, node, for}", "topics": "whole number", "seed": "whole number", "load.rate": "number", "warmup.auto": "true or false",
 		"attach": "list of texts", "curve.rates": "list of numbers", "server": "native settings", "broker": "text",
 	} {
@@ -207,7 +207,7 @@ func TestFieldsSayWhatTheirValuesLookLike(t *testing.T) {
 
 func TestAValueIsWrittenAsAPersonWould(t *testing.T) {
 	for want, v := range map[string]any{
-		"1.5": 1.5, "1000000": 1e6, "1,2.5": []float64{1, 2.5}, "3s": seconds(3), "1KiB": Size(1024), "true": true, "x": "x", "5 2s": Step{5, seconds(2)},
+		"1.5": 1.5, "1000000": 1e6, "1,2.5": []float64{1, 2.5}, "3s": seconds(3), "1KiB": Size(1024), "true": true, "x": "x", "5 2s": Step{Rate: 5, For: seconds(2)}, "5 0 2s": Step{5, new(float64), seconds(2)},
 		"1s kill 2": Fault{At: seconds(1), Do: "kill", Node: "2"}, "7": 7, "a,b": []string{"a", "b"},
 	} {
 		if got := text(reflect.ValueOf(v)); got != want {

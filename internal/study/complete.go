@@ -157,12 +157,15 @@ func completeMessages(s *Spec, d *draft) {
 	}
 }
 
+// ombWarmup is how long the OpenMessaging Benchmark warms up by default.
+const ombWarmup = Duration(60e9)
+
 func completeTimes(s *Spec, d *draft) {
 	switch {
 	case s.Measure == MeasureCount || s.Measure == MeasureBacklog:
 		fill(d, "warmup.for", &s.Warmup.For, 0)
 	case d.given["duration"].as == "testDurationMinutes":
-		fill(d, "warmup.for", &s.Warmup.For, seconds(60)) // that tool's default
+		fill(d, "warmup.for", &s.Warmup.For, ombWarmup)
 	}
 	if s.Warmup.Auto {
 		fill(d, "warmup.for", &s.Warmup.For, max(s.Warmup.For, seconds(1)))
@@ -198,7 +201,10 @@ func completeMeasure(s *Spec, d *draft) {
 			fill(d, "backlog.messages", &s.Backlog.Messages, 100_000)
 		}
 		fill(d, "backlog.drainRatio", &s.Backlog.DrainRatio, 1)
-		if d.given["backlog.keepSending"].as == "consumerBacklogSizeGB" && !d.has("load.rate") {
+		if d.has("backlog.rate") {
+			fill(d, "backlog.keepSending", &s.Backlog.KeepSending, true)
+		}
+		if d.given["backlog.keepSending"].as == "consumerBacklogSizeGB" && !d.has("load.rate") && !d.has("backlog.rate") {
 			s.Backlog.KeepSending = false // at no given rate: implied, not asked for
 		}
 	}

@@ -59,6 +59,9 @@ func (d decoder) value(n *yaml.Node, path string, v reflect.Value, allowed []str
 		return false
 	}
 	switch v.Kind() {
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		return d.value(n, path, v.Elem(), allowed)
 	case reflect.Slice:
 		return d.list(n, path, v)
 	case reflect.Struct:

@@ -118,7 +118,7 @@ var typeTexts = map[reflect.Type]string{
 	reflect.TypeFor[Size]():         "size",
 	reflect.TypeFor[Sizes]():        "size, or list of {size, weight}",
 	reflect.TypeFor[Consumers]():    "whole number",
-	reflect.TypeFor[[]Step]():       "list of {rate, for}",
+	reflect.TypeFor[[]Step]():       "list of {rate, to, for}",
 	reflect.TypeFor[[]SearchGoal](): "list of {latency, quantile}",
 	reflect.TypeFor[Objectives]():   "mapping of metrics to bounds",
 	reflect.TypeFor[[]Fault]():      "list of {at, do, node, for}",

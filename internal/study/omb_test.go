@@ -1,6 +1,7 @@
 package study
 
 import (
+	"math"
 	"os"
 	"testing"
 	"time"
@@ -53,6 +54,57 @@ func TestOpenMessagingBenchmarkFilesRunUnchanged(t *testing.T) {
 			want.Label, want.PayloadDigest = got.Label, got.PayloadDigest
 			same(t, got, want)
 		})
+	}
+}
+
+// The fork's generator goes evenly from one rate to the next, around the day; its list begins with the warm-up.
+func TestRatesByTimeGoEvenlyAroundTheDay(t *testing.T) {
+	const h, m = time.Hour, time.Minute
+	for name, c := range map[string]struct {
+		file string
+		want map[time.Duration]float64 // by the offset from the start of the measured phase
+	}{
+		"of the day": {"testDurationMinutes: 1800\nwarmupDurationMinutes: 0\nproducerRate: 19200\nproducerRateList: [[4, 0, 10000], [4, 30, 200000], [5, 0, 10000], [20, 0, 18000]]", map[time.Duration]float64{
+			0: 14000, 4 * h: 10000, 4*h + 15*m: 105000, 4*h + 30*m: 200000, 4*h + 45*m: 105000, 5 * h: 10000, 20 * h: 18000, 22 * h: 16000, 28*h + 15*m: 105000,
+		}},
+		"after the warm-up": {"testDurationMinutes: 60\nwarmupDurationMinutes: 5\nproducerRateList: [[0, 1000], [10, 2000], [20, 4000]]", map[time.Duration]float64{
+			0: 1500, 5 * m: 2000, 10 * m: 3000, 15 * m: 4000, 24*h - 5*m: 1000, 24 * h: 1500,
+		}},
+		"after the usual warm-up": {"testDurationMinutes: 60\nproducerRateList: [[10, 2000], [0, 1000]]", map[time.Duration]float64{0: 1100, 9 * m: 2000}},
+		"one rate":                {"testDurationMinutes: 60\nproducerRateList: [[7, 0, 500]]", map[time.Duration]float64{0: 500, h: 500}},
+	} {
+		s, err := Parse("f.yaml", []byte(c.file))
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		points, err := s.Points()
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		l := points[0].Spec.Load
+		if points[0].Spec.Measure != MeasureRate || l.Shape != steps || !l.Repeat || l.Rate != 0 {
+			t.Errorf("%s: measure %s, %+v", name, points[0].Spec.Measure, l)
+		}
+		var all time.Duration
+		for _, s := range l.Steps {
+			all += time.Duration(s.For)
+		}
+		if all != 24*h {
+			t.Errorf("%s: the steps take %s, not a day", name, all)
+		}
+		for at, want := range c.want {
+			left := at % all
+			for _, s := range l.Steps {
+				if length := time.Duration(s.For); left >= length {
+					left -= length
+				} else {
+					if got := s.Rate + (s.End()-s.Rate)*left.Seconds()/length.Seconds(); math.Abs(got-want) > 1e-6*want {
+						t.Errorf("%s: %v/s at %s, want %v", name, got, at, want)
+					}
+					break
+				}
+			}
+		}
 	}
 }
 

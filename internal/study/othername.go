@@ -1,7 +1,6 @@
 package study
 
 import (
-	"slices"
 	"strings"
 
 	yaml "go.yaml.in/yaml/v3"
@@ -137,42 +136,6 @@ func producerRate(d decoder, w written, rate float64) []setting {
 		return []setting{w.softly(impliedMeasure, MeasurePeak)}
 	}
 	return []setting{w.says("load.rate", rate)}
-}
-
-// rateList takes rates by the hour and minute since the start from which they hold: [[0, 30, 5000], [1, 0, 9000]].
-func rateList(d decoder, w written, list [][]float64) []setting {
-	var rates []Step
-	from := Duration(0)
-	for _, row := range list {
-		at := from - 1
-		if len(row) == 3 {
-			at = Duration(row[0]*3600e9 + row[1]*60e9)
-		}
-		if at < from || at > maxDuration {
-			d.add(w.at, w.full, "%v is no hour, minute and rate, one after the other, such as [0, 30, 5000]", row)
-			return nil
-		}
-		if len(rates) > 0 {
-			rates[len(rates)-1].For = at - from
-		} else if at > 0 {
-			rates = append(rates, Step{For: at}) // at the workload's producerRate, see listed
-		}
-		rates, from = append(rates, Step{Rate: row[2], For: 60e9}), at
-	}
-	d.note("producerRateList is read as load.steps: each rate from its hour and minute since the start on, until the next one")
-	return []setting{w.says("load.steps", rates), w.says("load.shape", steps)}
-}
-
-// listed has the first step of a list of rates run at the producerRate beside it, which holds until the list begins.
-func (l layer) listed() layer {
-	i, at := l.index("load.steps"), l.index("load.rate")
-	if i < 0 || at < 0 || l[i].as != "producerRateList" || l[at].as != "producerRate" {
-		return l
-	}
-	if rates := l[i].value.([]Step); rates[0].Rate == 0 {
-		rates[0].Rate = l[at].value.(float64)
-	}
-	return slices.Delete(l, at, at+1)
 }
 
 // printing keys say how often the other tool prints.

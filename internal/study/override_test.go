@@ -22,7 +22,7 @@ axes:
 		"no value":         {"topics", nil, `--set 'topics': not a setting; allowed: path=value, such as load.rate=1000`},
 		"no path":          {"=5", nil, `--set '=5': not a setting; allowed: path=value, such as load.rate=1000`},
 		"unknown":          {"producerRat=5", nil, `--set 'producerRat=5': producerRat: unknown key "producerRat"; did you mean "producerRate"?`},
-		"unknown nested":   {"load.rat=5", nil, `--set 'load.rat=5': load.rat: unknown key "rat"; allowed: shape, rate, to, steps, burst; did you mean "rate"?`},
+		"unknown nested":   {"load.rat=5", nil, `--set 'load.rat=5': load.rat: unknown key "rat"; allowed: shape, rate, to, steps, repeat, burst; did you mean "rate"?`},
 		"unknown level":    {"laod.rate=5", nil, `--set 'laod.rate=5': laod.rate: unknown key "laod.rate"; did you mean "load.rate"?`},
 		"ill-typed":        {"topics=many", nil, `--set 'topics=many': topics: "many" is not a whole number`},
 		"no unit":          {"duration=5", nil, `--set 'duration=5': duration: "5" has no unit; allowed: a time such as 5s, 500ms, 1.5m`},

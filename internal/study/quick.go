@@ -62,7 +62,7 @@ func shortenLoad(l *Load, factor float64) {
 	given := l.Steps
 	l.Steps = nil
 	for _, s := range given {
-		l.Steps = append(l.Steps, Step{s.Rate, squeeze(s.For)})
+		l.Steps = append(l.Steps, Step{s.Rate, s.To, squeeze(s.For)})
 	}
 	if l.Burst != nil {
 		l.Burst = &Burst{l.Burst.Rate, squeeze(l.Burst.Every), squeeze(l.Burst.For)}

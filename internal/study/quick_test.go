@@ -130,7 +130,7 @@ func TestQuickTakesTheEndsAndTheMiddleOfACurve(t *testing.T) {
 
 func TestQuickSqueezesALoadAsMuchAsThePhaseItChangesIn(t *testing.T) {
 	_, quick := quickly(t, "duration: 40s\nload: {shape: steps, steps: [{rate: 1, for: 10s}, {rate: 2, for: 30s}]}")
-	if s := quick.Load.Steps; len(s) != 2 || s[0] != (Step{1, seconds(1)}) || s[1] != (Step{2, seconds(3)}) {
+	if s := quick.Load.Steps; len(s) != 2 || s[0] != (Step{Rate: 1, For: seconds(1)}) || s[1] != (Step{Rate: 2, For: seconds(3)}) {
 		t.Errorf("steps %+v", s)
 	}
 	_, quick = quickly(t, "duration: 40s\nload: {shape: bursts, rate: 1, burst: {rate: 9, every: 10s, for: 1ns}}")

@@ -260,7 +260,7 @@ func text(v reflect.Value) string {
 	switch v.Kind() {
 	case reflect.Float64:
 		return number(v.Float())
-	case reflect.Interface:
+	case reflect.Interface, reflect.Pointer:
 		return text(v.Elem())
 	case reflect.Slice:
 		var parts []string

@@ -2,6 +2,8 @@
 // point its identity. It knows nothing of brokers' powers, processes, clocks or results.
 package study
 
+import "cmp"
+
 // Spec is one complete experiment description. As stored in a record every default is filled in. JSON names are the
 // YAML names; they are those of the OpenMessaging Benchmark workload file where it has the notion.
 type Spec struct {
@@ -155,17 +157,27 @@ type Path struct {
 
 // Load is the open-loop schedule of the whole point; the producers share it out exactly.
 type Load struct {
-	Shape string  `json:"shape"`           // constant | poisson | steps | ramp | bursts
-	Rate  float64 `json:"rate"`            // messages per second over all producers (OMB: producerRate); ramp: the start
-	To    float64 `json:"to,omitempty"`    // ramp: the end
-	Steps []Step  `json:"steps,omitempty"` // steps: one after the other, the last one holds
-	Burst *Burst  `json:"burst,omitempty"` // bursts: on top of Rate
+	Shape  string  `json:"shape"`            // constant | poisson | steps | ramp | bursts
+	Rate   float64 `json:"rate"`             // messages per second over all producers (OMB: producerRate); ramp: the start
+	To     float64 `json:"to,omitempty"`     // ramp: the end
+	Steps  []Step  `json:"steps,omitempty"`  // steps: one after the other; the last rate holds
+	Repeat bool    `json:"repeat,omitempty"` // steps: they begin again after the last one
+	Burst  *Burst  `json:"burst,omitempty"`  // bursts: on top of Rate
 }
 
-// Step is a constant rate for a time.
+// Step is a rate for a time, constant unless To says to which one it goes evenly.
 type Step struct {
 	Rate float64  `json:"rate"`
+	To   *float64 `json:"to,omitempty"`
 	For  Duration `json:"for"`
+}
+
+// End is the rate at the end of the step.
+func (s Step) End() float64 {
+	if s.To == nil {
+		return s.Rate
+	}
+	return *s.To
 }
 
 // Burst sends Rate for For at the start of every Every, Load.Rate otherwise.
@@ -239,7 +251,26 @@ type Backlog struct {
 	Bytes       Size    `json:"bytes,omitempty"`
 	Messages    int64   `json:"messages,omitempty"`
 	DrainRatio  float64 `json:"drainRatio"`  // drained when this share of the backlog is gone, 1.0 = all
-	KeepSending bool    `json:"keepSending"` // producers go on at Load while consumers drain
+	KeepSending bool    `json:"keepSending"` // producers go on while consumers drain, at Rate or else at Load
+	Rate        float64 `json:"rate,omitempty"`
+	// Topics and Subscriptions are how many topics, and how many subscriptions of each of these, have the backlog; 0: all. The consumers
+	// of the others receive what is sent from the beginning.
+	Topics        int `json:"topics,omitempty"`
+	Subscriptions int `json:"subscriptions,omitempty"`
+}
+
+// Lagging is how many topics, and how many subscriptions of each of these, have the backlog.
+func (s Spec) Lagging() (topics, subscriptions int) {
+	if s.Measure != MeasureBacklog {
+		return 0, 0
+	}
+	return cmp.Or(s.Backlog.Topics, s.Topics), cmp.Or(s.Backlog.Subscriptions, s.SubscriptionsPerTopic)
+}
+
+// Tails reports whether some consumers have a backlog while others receive what is sent as it comes.
+func (s Spec) Tails() bool {
+	topics, subscriptions := s.Lagging()
+	return topics > 0 && subscriptions > 0 && (topics < s.Topics || subscriptions < s.SubscriptionsPerTopic)
 }
 
 // Read reads a topic to which others publish (Spec.TopicName), and sends nothing.

@@ -34,6 +34,9 @@ func (v *validator) load() {
 			v.fail(f.path, "not used by load.shape: %s, only by %s", l.Shape, f.shape)
 		}
 	}
+	if v.given.has("load.repeat") && l.Shape != steps {
+		v.fail("load.repeat", "not used by load.shape: %s, only by %s", l.Shape, steps)
+	}
 	if !v.shape() {
 		return
 	}
@@ -70,7 +73,7 @@ func (v *validator) load() {
 func (l Load) most() float64 {
 	rates := []float64{l.Rate, l.To}
 	for _, s := range l.Steps {
-		rates = append(rates, s.Rate)
+		rates = append(rates, s.Rate, s.End())
 	}
 	if l.Burst != nil {
 		rates = append(rates, l.Burst.Rate)
@@ -99,14 +102,15 @@ func (v *validator) shape() bool {
 
 func (v *validator) steps(list []Step) {
 	if v.given.has("load.steps") && len(list) == 0 {
-		v.fail("load.steps", "no step; allowed: a list of {rate, for}")
+		v.fail("load.steps", "no step; allowed: a list of {rate, to, for}")
 	}
 	var all float64
 	for i, s := range list {
-		if v.silentRate("load.steps", s.Rate) {
-			v.time("load.steps", s.For, i == len(list)-1)
+		if v.silentRate("load.steps", s.Rate) && v.silentRate("load.steps", s.End()) {
+			holds := i == len(list)-1 && s.Rate == s.End() && !v.spec.Load.Repeat
+			v.time("load.steps", s.For, holds)
 		}
-		all += s.Rate
+		all += s.Rate + s.End()
 	}
 	if len(list) > 0 && all == 0 {
 		v.fail("load.steps", "every rate is 0; allowed: at least one above 0")
@@ -219,37 +223,6 @@ func (v *validator) once(path string, list []float64) {
 }
 
 const maxMessages = 1e12
-
-func (v *validator) backlog() {
-	b := v.spec.Backlog
-	v.amount("backlog", b.Messages, b.Bytes)
-	v.share("backlog.drainRatio", b.DrainRatio, 0, 1, closed)
-	if b.KeepSending && !v.given.has("load.rate") {
-		v.fail("backlog.keepSending", "without load.rate; add the rate at which producers go on while consumers drain")
-	}
-	if d, ok := v.given.given["duration"]; ok && b.DrainRatio > 0 && !d.soft && d.rank >= v.given.given["measure"].rank {
-		v.fail("duration", "not used by backlog.drainRatio: %s: it ends when that share is gone; allowed with drainRatio: 0", inWords(b.DrainRatio))
-	}
-	if v.spec.SubscriptionsPerTopic == 0 {
-		v.fail("subscriptionsPerTopic", "0 with measure: backlog: nobody would drain it")
-	}
-}
-
-// amount checks a number of messages or bytes: one of them.
-func (v *validator) amount(group string, messages int64, bytes Size) {
-	byBytes := v.given.has(group + ".bytes")
-	if byBytes && v.given.has(group+".messages") {
-		v.fail(group+".bytes", "given beside %s.messages; allowed: one of them", group)
-		return
-	}
-	if !byBytes {
-		v.within(group+".messages", int(messages), 1, maxMessages)
-		return
-	}
-	if largest := v.spec.MessageSize.Largest(); bytes < largest || bytes > maxBytes {
-		v.fail(group+".bytes", "%s is out of range; allowed: one message (%s) to %s", bytesText(bytes), bytesText(largest), Size(maxBytes))
-	}
-}
 
 func (v *validator) faults() {
 	if len(v.spec.Attach) > 0 {

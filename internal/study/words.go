@@ -79,8 +79,10 @@ const (
 // and its latency only says how full the window or the backlog was.
 func (s Spec) ClosedLoop() bool {
 	switch s.Measure {
-	case MeasurePeak, MeasureBacklog, MeasureRead, MeasureImportedClosedLoop:
+	case MeasurePeak, MeasureRead, MeasureImportedClosedLoop:
 		return true
+	case MeasureBacklog:
+		return !s.Tails() // which are sent to by a schedule while the backlog drains
 	case MeasureCount:
 		return s.Load.Rate == 0
 	}

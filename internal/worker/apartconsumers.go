@@ -164,15 +164,15 @@ func (c *apartConsumers) prepare() error {
 	return err
 }
 
-// start gives the consumers time to connect until ctx's deadline, or for Plan.Connect if it has none.
-func (c *apartConsumers) start(ctx context.Context) (registration, error) {
+// start gives those consumers time to connect until ctx's deadline, or for Plan.Connect if it has none.
+func (c *apartConsumers) start(ctx context.Context, lagging bool) (registration, error) {
 	within := c.worker.plan.Connect
 	if end, ok := ctx.Deadline(); ok {
 		within = time.Until(end)
 	}
 	deadline := time.Now().Add(within)
 	c.started = true
-	r, err := c.askWithin(ctx, order{Do: doStart, Within: within}, within+c.answerWithin)
+	r, err := c.askWithin(ctx, order{Do: doStart, Lagging: lagging, Within: within}, within+c.answerWithin)
 	switch {
 	case err != nil && time.Now().After(deadline) && !errors.Is(err, ErrConsumerProcess):
 		// The answer is a text, which doesn't tell the kind of its error.

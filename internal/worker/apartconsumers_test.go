@@ -129,7 +129,7 @@ func TestConsumersApartTellWarmUpFromMeasuredPhase(t *testing.T) {
 func TestConsumersApartDrainABacklog(t *testing.T) {
 	const messages = 3000
 	plan := simple(3, 2)
-	plan.ConsumeLater = true
+	plan.Lagging = allLagging
 	w, _ := split(t, open(t, nil), plan)
 	out := w.Run(t.Context(), Load{Messages: messages, Drain: 20 * time.Second, Backlog: &Backlog{Ratio: 1}})
 	if out.Err != nil || !out.Drained || out.Measured.Received != 2*messages {
@@ -275,7 +275,7 @@ func TestConnectingConsumersApartCanBeCancelled(t *testing.T) {
 	a := newApartConsumers(here, w)
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(50*time.Millisecond, cancel)
-	if _, err := a.start(ctx); !errors.Is(err, context.Canceled) {
+	if _, err := a.start(ctx, false); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	if err := a.close(); err != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/brokermark/brokermark/internal/clock"
+	"github.com/brokermark/brokermark/internal/measure"
 )
 
 // A backlog trial measures how fast consumers receive the messages that were sent while they were off. For example, 1,000,000
@@ -22,27 +23,92 @@ var ErrRanDry = errors.New("the backlog stopped draining")
 // ErrRanDry if nothing comes any more. With Backlog.Meanwhile, the producers send until then.
 func (w *Worker) drainBacklog(ctx context.Context, t *trial) (BacklogDrain, error) {
 	t.awaitConfirmations(ctx)
+	filled := w.plan.filled(t)
+	if t.lagging.apart() {
+		t.awaitTail(ctx, filled.tailing)
+		now := t.recording.books.Histograms(measure.Measured)
+		t.filling = &now
+	}
 	if t.load.Filled != nil { // it blocks until draining may begin
 		if err := t.load.Filled(ctx); err != nil {
 			return BacklogDrain{}, err
 		}
 	}
-	filled := t.recording.books.Count()
-	d := BacklogDrain{Filled: filled.Acked, FilledBytes: filled.Bytes, FilledAt: w.lastAck()}
+	d := BacklogDrain{Filled: filled.messages, FilledBytes: filled.bytes, FilledAt: w.lastAck()}
 	connect, cancel := context.WithTimeout(ctx, w.plan.Connect)
 	defer cancel()
-	registered, err := w.consumers.start(connect)
+	registered, err := w.consumers.start(connect, true)
 	if err != nil {
 		return d, err
 	}
 	stopSending := w.sendMeanwhile(ctx, t)
-	err = w.awaitDeliveries(ctx, t, t.backlogGoal(filled.Acked))
+	err = w.awaitDeliveries(ctx, t, t.backlogGoal(filled.deliveries))
 	came := w.consumers.span()
+	if came.Lagging != nil {
+		came.First, came.Last = came.Lagging.First, came.Lagging.Last
+	}
 	if errors.Is(err, ErrRanDry) {
 		came.At = came.Last // the time of waiting in vain is no draining
 	}
-	d.setTiming(registered, came, t.recording.books.Count().Received)
+	d.setTiming(registered, came, t.drained())
 	return d, bothErrors(err, stopSending())
+}
+
+// filled is what a backlog trial has filled.
+type filled struct {
+	messages, bytes int64 // in the topics that lag
+	deliveries      int64 // to all subscriptions that lag
+	tailing         int64 // deliveries to all others
+}
+
+// filled returns what a trial has filled so far.
+func (p *Plan) filled(t *trial) filled {
+	c := t.recording.books.Count()
+	subscriptions := int64(len(p.Topology.Subscriptions))
+	lagging := min(int64(p.Lagging.Subscriptions), subscriptions)
+	if p.Lagging.Topics >= len(p.Topology.Topics) {
+		return filled{c.Acked, c.Bytes, c.Acked * lagging, c.Acked * (subscriptions - lagging)}
+	}
+	var messages int64
+	for _, producer := range p.Producers {
+		if producer.Topic < p.Lagging.Topics {
+			messages += t.recording.books.Confirmed(producer.ID)
+		}
+	}
+	bytes := math.Round(float64(c.Bytes) * float64(messages) / float64(max(1, c.Sent)))
+	deliveries := messages * lagging
+	return filled{messages, int64(bytes), deliveries, c.Acked*subscriptions - deliveries}
+}
+
+// markLagging has what never comes to consumers that lag be booked apart, if that is where their deliveries are.
+func (p *Plan) markLagging(t *trial) {
+	if !t.lagging.apart() {
+		return
+	}
+	for _, producer := range p.Producers {
+		for subscription := range p.Topology.Subscriptions {
+			if p.lags(producer.Topic, subscription) {
+				t.recording.books.SetLagging(producer.ID, subscription)
+			}
+		}
+	}
+}
+
+// drained returns how many deliveries have come to the consumers that drain the backlog.
+func (t *trial) drained() int64 { return deliveriesOf(t.lagging, t.recording.books.Count()) }
+
+// awaitTail blocks until the consumers that don't lag have received so many deliveries and their latencies are booked, but no longer
+// than the drain allowance: what they receive from now on comes while the backlog drains.
+func (t *trial) awaitTail(ctx context.Context, deliveries int64) {
+	waited := t.newTimer()
+	for t.recording.books.Count().Received < deliveries && waited.Awake() < t.load.Drain && ctx.Err() == nil {
+		time.Sleep(time.Millisecond)
+	}
+	// Consumers in another process report their latencies only now and then.
+	booked := t.newTimer()
+	for t.recording.books.EndToEnd().Count() < deliveries && booked.Awake() < 2*latenciesEvery*reportEvery && ctx.Err() == nil {
+		time.Sleep(reportEvery)
+	}
 }
 
 // sendMeanwhile begins to send what is to be sent while the backlog drains, if anything. stop ends that and returns its error.
@@ -85,11 +151,10 @@ type drainGoal struct {
 	within     time.Duration // as the clock shows it, like the time that draining has taken in the end
 }
 
-// backlogGoal returns the goal of draining a backlog of so many messages. With 2 subscriptions and a Ratio of 0.9, a backlog of
-// 1,000 messages is drained after 1,800 deliveries.
-func (t *trial) backlogGoal(filled int64) drainGoal {
+// backlogGoal returns the goal of draining a backlog of so many deliveries. With 2 subscriptions and a Ratio of 0.9, a backlog of
+// 1,000 messages, which are 2,000 deliveries, is drained after 1,800 of them.
+func (t *trial) backlogGoal(all int64) drainGoal {
 	b := t.load.Backlog
-	all := filled * int64(t.recording.books.Subscriptions())
 	switch {
 	case b.Ratio > 0:
 		share := math.Round(b.Ratio * float64(all)) // 0.57 · 100 is a little less than 57
@@ -106,7 +171,7 @@ func (w *Worker) awaitDeliveries(ctx context.Context, t *trial, goal drainGoal) 
 	draining := t.newTimer() // without the time in which this process stood still
 	unchanged := t.newChangeTimer()
 	for {
-		received := t.recording.books.Count().Received
+		received := t.drained()
 		silent := unchanged.update(received) // for how long nothing has come
 		if received >= goal.deliveries || time.Since(began) > goal.within {
 			return nil

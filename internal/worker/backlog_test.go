@@ -24,7 +24,7 @@ func TestABacklogIsFilledWithoutConsumersAndDrained(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			plan := simple(3, subscriptions)
-			plan.ConsumeLater = true
+			plan.Lagging = allLagging
 			w := ready(t, open(t, c.client), plan)
 			c.load.Messages, c.load.Drain, c.load.Backlog = messages, 20*time.Second, &Backlog{Ratio: c.ratio}
 			out := w.Run(t.Context(), c.load)
@@ -85,7 +85,7 @@ func TestRegisteringConsumersIsNoPartOfDraining(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			plan := simple(1, 2)
-			plan.ConsumeLater = true
+			plan.Lagging = allLagging
 			plan.Consumers = append(plan.Consumers, driver.ConsumerConfig{ID: 1, Subscription: 1})
 			if c.late {
 				plan.Consumers = plan.Consumers[:2]
@@ -106,7 +106,7 @@ func TestRegisteringConsumersIsNoPartOfDraining(t *testing.T) {
 func TestABacklogIsDrainedForATimeWhereNoShareIsAsked(t *testing.T) {
 	const messages, rate, long = 10_000, 20_000, 60 * time.Millisecond
 	plan := simple(1, 1)
-	plan.ConsumeLater = true
+	plan.Lagging = allLagging
 	w := ready(t, open(t, nil), plan)
 	// The fill takes half a second; then the producers go on for as long as the consumers drain.
 	out := w.Run(t.Context(), Load{
@@ -128,7 +128,7 @@ func TestABacklogIsDrainedForATimeWhereNoShareIsAsked(t *testing.T) {
 func TestABacklogWithoutProducersDrainsNoLongerThanThereIsSomething(t *testing.T) {
 	const messages = 3000
 	plan := simple(1, 1)
-	plan.ConsumeLater = true
+	plan.Lagging = allLagging
 	w := ready(t, open(t, nil), plan)
 	out := w.Run(t.Context(), Load{Messages: messages, Drain: 20 * time.Second, Backlog: &Backlog{For: time.Hour}})
 	// What had come before the last consumer was registered is left out of the backlog's rate.
@@ -139,7 +139,7 @@ func TestABacklogWithoutProducersDrainsNoLongerThanThereIsSomething(t *testing.T
 
 func TestProducersGoOnWhileABacklogDrainsIfAsked(t *testing.T) {
 	plan := simple(2, 1)
-	plan.ConsumeLater = true
+	plan.Lagging = allLagging
 	plan.Delay.Mean = 100 * time.Microsecond // the drain takes at least 0.2 s, long enough for producers to send something meanwhile
 	w := ready(t, open(t, nil), plan)
 	out := w.Run(t.Context(), Load{
@@ -159,7 +159,7 @@ func TestProducersGoOnWhileABacklogDrainsIfAsked(t *testing.T) {
 
 func TestABacklogThatStopsDrainingIsAnError(t *testing.T) {
 	plan := simple(1, 1)
-	plan.ConsumeLater = true
+	plan.Lagging = allLagging
 	w := ready(t, open(t, map[string]any{"loss.every": 10}), plan)
 	out := w.Run(t.Context(), Load{Messages: 1000, Drain: 100 * time.Millisecond, Backlog: &Backlog{Ratio: 1}})
 	if out.Err == nil || !strings.Contains(out.Err.Error(), "the backlog stopped draining: 900 of 1000 deliveries, then nothing for 100ms") {
@@ -180,7 +180,7 @@ func TestACancelledBacklogEnds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			plan := simple(1, 1)
-			plan.ConsumeLater = true
+			plan.Lagging = allLagging
 			ctx, cancel := context.WithCancel(t.Context())
 			w := ready(t, open(t, client), plan)
 			time.AfterFunc(300*time.Millisecond, cancel)

@@ -10,6 +10,7 @@ import (
 	"github.com/brokermark/brokermark/internal/busiest"
 	"github.com/brokermark/brokermark/internal/clock"
 	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/measure"
 )
 
 // consumers is all consumers of a worker: in its own process (localConsumers), or apart, in another process of this host
@@ -18,8 +19,8 @@ import (
 // A trial begins with listen and ends with end. The methods that return no error make the worker fail if something goes wrong
 // (Worker.failure).
 type consumers interface {
-	// start connects the consumers and blocks until all are registered with the broker.
-	start(ctx context.Context) (registration, error)
+	// start connects those consumers that lag, or those that don't, and blocks until they are registered with the broker.
+	start(ctx context.Context, lagging bool) (registration, error)
 	// listen books the deliveries from now on in t.
 	listen(t *trial)
 	// announce tells the consumers that t's measured phase is to begin at proposed. It returns when it does begin, which is later
@@ -36,7 +37,7 @@ type consumers interface {
 }
 
 // registration is when the last consumer had registered with the broker, ns on the clock's axis, and how many deliveries had been
-// booked before that. For example, consumer 0 registers at 6 s and receives 500 messages until consumer 1 registers at 7 s. Then
+// booked before that, of consumers that lag only those if they are counted apart. For example, consumer 0 registers at 6 s and receives 500 messages until consumer 1 registers at 7 s. Then
 // At is 7 s and Before is 500. Between trials nothing is booked, and Before is 0.
 type registration struct{ At, Before int64 }
 
@@ -50,12 +51,22 @@ type consumerStats struct {
 	Others  int64             // messages of other runs and applications
 }
 
-// span is when the first and the last message came, 0 if none did, and when that was looked at; ns on the clock's axis.
-type span struct{ First, Last, At int64 }
+// span is when the first and the last message came, 0 if none did, and when that was looked at; ns on the clock's axis. Lagging is the
+// same of consumers that lag.
+type span struct {
+	First, Last, At int64
+	Lagging         *span `json:",omitempty"`
+}
+
+// add makes s span what came from first to last as well; both are 0 if nothing came.
+func (s *span) add(first, last int64) {
+	s.First, s.Last = earliest(s.First, first), max(s.Last, last)
+}
 
 // consumerSetup is what consumers have to know, apart from their driver.
 type consumerSetup struct {
 	Consumers []driver.ConsumerConfig
+	Lagging   laggards
 	Delay     Delay
 	Run       uint16
 	Shortest  int  // bytes of the shortest payload that is sent
@@ -67,6 +78,7 @@ type consumerSetup struct {
 type localConsumers struct {
 	driver  driver.Driver // set by the time of start
 	list    []*consumer
+	lagging laggards
 	failure *failure // set if a consumer ends by itself
 
 	droppedBefore int64 // deliveries that the client library had dropped when the current trial began
@@ -79,7 +91,7 @@ type localConsumers struct {
 
 // newLocalConsumers makes consumers that start connects. d may be nil and set before start.
 func newLocalConsumers(d driver.Driver, setup consumerSetup, p *Probes, f *failure) *localConsumers {
-	l := &localConsumers{driver: d, failure: f}
+	l := &localConsumers{driver: d, lagging: setup.Lagging, failure: f}
 	l.life, l.endLife = context.WithCancel(context.Background())
 	for i, config := range setup.Consumers {
 		l.list = append(l.list, &consumer{
@@ -90,14 +102,18 @@ func newLocalConsumers(d driver.Driver, setup consumerSetup, p *Probes, f *failu
 	return l
 }
 
-func (l *localConsumers) start(ctx context.Context) (registration, error) {
+func (l *localConsumers) start(ctx context.Context, lagging bool) (registration, error) {
 	registered := make(chan registration, len(l.list))
 	connecting := make(chan struct{}, maxConnecting) // holds a value for each consumer that is connecting now
-	for _, c := range l.list {
-		l.running.Go(func() { l.consume(c, connecting, registered) })
+	started := 0
+	for i, c := range l.list {
+		if l.lagging.of(i) == lagging {
+			started++
+			l.running.Go(func() { l.consume(c, connecting, registered) })
+		}
 	}
 	var last registration
-	for n := range len(l.list) {
+	for n := range started {
 		select {
 		case r := <-registered:
 			if r.At > last.At {
@@ -106,7 +122,7 @@ func (l *localConsumers) start(ctx context.Context) (registration, error) {
 		case <-l.failure.happened:
 			return registration{}, l.failure.err
 		case <-ctx.Done():
-			return registration{}, fmt.Errorf("%d of %d consumers were not ready in time: %w", len(l.list)-n, len(l.list), ctx.Err())
+			return registration{}, fmt.Errorf("%d of %d consumers were not ready in time: %w", started-n, started, ctx.Err())
 		}
 	}
 	return last, nil
@@ -122,7 +138,7 @@ func (l *localConsumers) consume(c *consumer, connecting chan struct{}, register
 	ready := sync.OnceFunc(func() {
 		now := registration{At: clock.Now()}
 		if current := l.recording.Load(); current != nil {
-			now.Before = current.books.Count().Received
+			now.Before = deliveriesOf(l.lagging, current.books.Count())
 		}
 		registered <- now
 		<-connecting // the next consumer may connect
@@ -151,8 +167,20 @@ func (l *localConsumers) recordIn(r *recording) {
 		if c.application != nil {
 			c.application.worked.Store(0)
 		}
-		c.bookWith(r.books.Consumer(c.index, c.config.Subscription, r.keyOf))
+		recorder := r.books.Consumer(c.index, c.config.Subscription, r.keyOf)
+		if l.lagging.apart() && l.lagging.of(c.index) {
+			recorder.Lag()
+		}
+		c.bookWith(recorder)
 	}
+}
+
+// deliveriesOf returns how many deliveries of a count came to the consumers that drain a backlog.
+func deliveriesOf(lagging laggards, c measure.Count) int64 {
+	if lagging.apart() {
+		return c.Lagging
+	}
+	return c.Received
 }
 
 // announce returns proposed. It tells nothing, since these consumers read the phase from the books.
@@ -186,10 +214,16 @@ func (l *localConsumers) dropped() int64 {
 }
 
 func (l *localConsumers) span() span {
-	var s span
-	for _, c := range l.list {
-		s.First = earliest(s.First, c.first.Load())
-		s.Last = max(s.Last, c.last.Load())
+	s := span{}
+	if l.lagging.apart() {
+		s.Lagging = &span{}
+	}
+	for i, c := range l.list {
+		first, last := c.first.Load(), c.last.Load()
+		s.add(first, last)
+		if s.Lagging != nil && l.lagging.of(i) {
+			s.Lagging.add(first, last)
+		}
 	}
 	s.At = clock.Now()
 	return s

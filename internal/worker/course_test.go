@@ -146,7 +146,7 @@ func TestAShapeBeginsWithTheMeasuredPhase(t *testing.T) {
 }
 
 func TestAShapeThatEndsAtRateZeroEndsWithThePhase(t *testing.T) {
-	steps, err := schedule.Steps([]schedule.Step{{Rate: 1000, For: 100 * time.Millisecond}, {Rate: 0, For: time.Millisecond}})
+	steps, err := schedule.Steps([]schedule.Step{{Rate: 1000, To: 1000, For: 100 * time.Millisecond}, {For: time.Millisecond}}, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -180,12 +180,12 @@ func TestConsumersApartConnectWithinWhatIsLeft(t *testing.T) {
 	if err := a.prepare(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.start(t.Context()); err != nil {
+	if _, err := a.start(t.Context(), false); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Second)
 	defer cancel()
-	if _, err := a.start(ctx); err != nil {
+	if _, err := a.start(ctx, true); err != nil {
 		t.Fatal(err)
 	}
 	if len(told) != 3 || told[0].Do != doPrepare || told[1].Within != 3*time.Second {
@@ -294,7 +294,7 @@ func TestAHostThatIsGoneIsNoErrorOfItsOwn(t *testing.T) {
 func TestAnAnswerWithoutItsFieldIsAnErrorAndNoZero(t *testing.T) {
 	var told []order
 	c := answeringWith(t, report{}, 0, &told)
-	if _, err := c.start(t.Context()); !errors.Is(err, ErrConsumerProcess) || !strings.Contains(err.Error(), "did not say when its consumers had registered") {
+	if _, err := c.start(t.Context(), false); !errors.Is(err, ErrConsumerProcess) || !strings.Contains(err.Error(), "did not say when its consumers had registered") {
 		t.Errorf("start: %v", err)
 	}
 	if _, err := c.end(&trial{recording: &recording{books: measure.NewTrial(measure.Shape{})}}); !errors.Is(err, ErrConsumerProcess) || !strings.Contains(err.Error(), "did not say when") {

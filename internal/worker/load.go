@@ -27,8 +27,8 @@ type Load struct {
 	Warmup   Warmup
 	Duration time.Duration // of the measured phase
 	Messages int64         // over all producers
-	// Backlog makes this a backlog trial: Messages are sent first, then the consumers are connected and receive them.
-	// Plan.ConsumeLater must be set.
+	// Backlog makes this a backlog trial: Messages are sent first, then the consumers of Plan.Lagging, which must be some, are connected
+	// and receive them.
 	Backlog *Backlog
 
 	Drain time.Duration // how long, after the last send, everything may take to be confirmed and received

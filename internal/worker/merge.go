@@ -85,6 +85,7 @@ func (o *Outcome) add(part Outcome) {
 	o.Warmup.Add(part.Warmup)
 	o.Measured.Add(part.Measured)
 	o.Histograms.Merge(part.Histograms)
+	o.Filling = o.Filling.Merge(part.Filling)
 	o.Streams = append(o.Streams, part.Streams...)
 	o.Backlog.add(part.Backlog)
 

@@ -50,8 +50,8 @@ func fill(v reflect.Value) {
 
 // Whoever adds a field to Outcome has to say what becomes of it when outcomes are merged.
 func TestNoFieldOfAnOutcomeIsForgottenWhenItIsMerged(t *testing.T) {
-	computed := []string{"Samples", "BacklogMax", "DeliverySilences", "ConfirmationSilences"}    // from the samples of all parts
-	setLater := []string{"Shard", "Unordered", "ClockBound", "Histograms", "Warmup", "Measured"} // by Joined or package fleet; the last three have tests of their own
+	computed := []string{"Samples", "BacklogMax", "DeliverySilences", "ConfirmationSilences"}               // from the samples of all parts
+	setLater := []string{"Shard", "Unordered", "ClockBound", "Histograms", "Filling", "Warmup", "Measured"} // by Joined or package fleet; the last four have tests of their own
 	var part Outcome
 	fill(reflect.ValueOf(&part).Elem())
 	merged := reflect.ValueOf(Merged([]Outcome{part, part}))

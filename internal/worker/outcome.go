@@ -19,9 +19,12 @@ type Outcome struct {
 
 	// Counts, latencies and ledgers.
 	Warmup, Measured measure.Books
-	Histograms       measure.Histograms // of the measured phase
-	Streams          []measure.StreamBooks
-	Backlog          BacklogDrain // of a backlog trial
+	// Histograms are of the measured phase. Where some consumers lag, all are of what came while the backlog drained, and Filling is the
+	// end-to-end latency of the others before.
+	Histograms measure.Histograms
+	Filling    hist.Snapshot
+	Streams    []measure.StreamBooks
+	Backlog    BacklogDrain // of a backlog trial
 
 	// Times. A message belongs to the measured phase [From, Until) if it was intended to be sent in it.
 	Start        int64 // of the schedule
@@ -76,7 +79,7 @@ type Outcome struct {
 
 // BacklogDrain is the result of draining a backlog. Times are ns on the clock's axis.
 type BacklogDrain struct {
-	Filled      int64 // messages confirmed before the consumers were connected
+	Filled      int64 // messages confirmed before the consumers were connected; of topics that lag
 	FilledBytes int64 // payload bytes sent until then
 	FilledAt    int64 // when the last of these messages was confirmed
 	// From is when the last consumer had registered; the first delivery, if most of the backlog came before that.

@@ -33,7 +33,7 @@ func TestEveryArrivalKeepsItsIntendedTimeToTheNanosecond(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	steps, err := schedule.Steps([]schedule.Step{{Rate: 3000, For: 70 * time.Millisecond}, {Rate: 0, For: 33 * time.Millisecond}, {Rate: 9001, For: time.Second}})
+	steps, err := schedule.Steps([]schedule.Step{{Rate: 3000, To: 3000, For: 70 * time.Millisecond}, {For: 33 * time.Millisecond}, {Rate: 9001, To: 9001, For: time.Second}}, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,7 +37,7 @@ func (p *Plan) checkForSharing() error {
 	switch {
 	case p.Peers == nil:
 		return errors.New("prepare a worker that shares streams: the plan doesn't say with which workers (Peers)")
-	case p.ConsumeLater:
+	case p.Lagging != Lagging{}:
 		return errors.New("a backlog can't be drained by several workers that share its streams")
 	}
 	for _, producer := range p.Producers {

@@ -209,7 +209,7 @@ func TestPlansAndLoadsThatDoNotFitSharedStreamsAreRefused(t *testing.T) {
 	probes := func() *Probes { return NewProbes(2, 1) }
 	for want, edit := range map[string]func(*Plan){
 		"with which workers":          func(p *Plan) { p.Peers = nil },
-		"a backlog":                   func(p *Plan) { p.ConsumeLater = true },
+		"a backlog":                   func(p *Plan) { p.Lagging = allLagging },
 		"producer 1 is none of the 1": func(p *Plan) { p.Peers.Producers = 1 },
 		"payloads of 10 bytes":        func(p *Plan) { p.Payload.Sizes[0].Bytes = 10 },
 	} {

@@ -31,7 +31,7 @@ type Plan struct {
 	Clients       int
 	ProducerDelay time.Duration // for which every producer works on each message before it sends it
 	Delay         Delay         // of every consumer
-	ConsumeLater  bool          // the consumers are connected when a backlog trial has filled its backlog, not by Prepare
+	Lagging       Lagging       // consumers that are connected when a backlog trial has filled its backlog, not by Prepare
 
 	Payload    Payload
 	Keys       Keys

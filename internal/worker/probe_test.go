@@ -49,16 +49,16 @@ func (*early) Consume(context.Context, driver.ConsumerConfig, driver.Sink, func(
 
 func TestAConsumerThatEndsBeforeItIsRegisteredSaysWhy(t *testing.T) {
 	plan := simple(1, 1)
-	plan.ConsumeLater, plan.Connect = true, time.Minute
+	plan.Lagging, plan.Connect = allLagging, time.Minute
 	w := ready(t, &early{}, plan)
-	if _, err := w.consumers.start(t.Context()); !errors.Is(err, errKept) {
+	if _, err := w.consumers.start(t.Context(), true); !errors.Is(err, errKept) {
 		t.Errorf("consumers were started: %v", err)
 	}
 }
 
 func TestABacklogWhoseConsumersCannotBeStartedIsAnError(t *testing.T) {
 	plan := simple(2, 1)
-	plan.ConsumeLater, plan.Connect = true, time.Minute
+	plan.Lagging, plan.Connect = allLagging, time.Minute
 	d := &early{script{send: func(p *scriptProducer, _ context.Context, batch []driver.Message) error {
 		p.done(batch, nil)
 		return nil

@@ -27,6 +27,7 @@ import (
 type order struct {
 	Do      string
 	Prepare *preparation  `json:",omitempty"` // of doPrepare
+	Lagging bool          `json:",omitempty"` // of doStart: which consumers
 	Within  time.Duration `json:",omitempty"` // of doStart: how long connecting may take
 	Trial   *trialStart   `json:",omitempty"` // of doListen
 	Phase   *phaseTimes   `json:",omitempty"` // of doMeasure
@@ -35,7 +36,7 @@ type order struct {
 // The verbs, in the order in which they come. doListen to doEnd are repeated for each trial.
 const (
 	doPrepare = "prepare" // make the consumers
-	doStart   = "start"   // connect them to the broker
+	doStart   = "start"   // connect those that lag, or those that don't, to the broker
 	doListen  = "listen"  // book deliveries in a new trial
 	doMeasure = "measure" // the measured phase has been decided, if doListen left it open
 	doCollect = "collect" // report the ledgers of the trial

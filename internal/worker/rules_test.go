@@ -77,7 +77,7 @@ func TestABacklogIsDrainedByAShareOrForATime(t *testing.T) {
 		{Backlog{For: time.Hour, Meanwhile: constant(t, 1)}, math.MaxInt64, true},
 	} {
 		tr := w.begin(Load{Messages: 1, Backlog: &c.backlog}, 1)
-		got := tr.backlogGoal(100)
+		got := tr.backlogGoal(300)
 		tr.recording.watch.Close()
 		if got.deliveries != c.want || c.timed != (got.within == time.Hour) || c.timed == (got.within == unlimited) {
 			t.Errorf("%+v: %+v", c.backlog, got)
@@ -291,12 +291,12 @@ func TestAnEasyLoadIsEasyForTheWholeMinuteThatIsLookedAt(t *testing.T) {
 		steps []schedule.Step
 		want  bool
 	}{
-		"always":            {[]schedule.Step{{Rate: 1000, For: time.Hour}}, true},
-		"never":             {[]schedule.Step{{Rate: 100_000, For: time.Hour}}, false},
-		"a burst":           {[]schedule.Step{{Rate: 1000, For: 30 * time.Second}, {Rate: 100_000, For: 150 * time.Millisecond}, {Rate: 1000, For: time.Hour}}, false},
-		"after that minute": {[]schedule.Step{{Rate: 1000, For: 61 * time.Second}, {Rate: 100_000, For: time.Hour}}, true},
+		"always":            {[]schedule.Step{{Rate: 1000, To: 1000, For: time.Hour}}, true},
+		"never":             {[]schedule.Step{{Rate: 100_000, To: 100_000, For: time.Hour}}, false},
+		"a burst":           {[]schedule.Step{{Rate: 1000, To: 1000, For: 30 * time.Second}, {Rate: 100_000, To: 100_000, For: 150 * time.Millisecond}, {Rate: 1000, To: 1000, For: time.Hour}}, false},
+		"after that minute": {[]schedule.Step{{Rate: 1000, To: 1000, For: 61 * time.Second}, {Rate: 100_000, To: 100_000, For: time.Hour}}, true},
 	} {
-		s, err := schedule.Steps(c.steps)
+		s, err := schedule.Steps(c.steps, false)
 		if err != nil {
 			t.Fatal(err)
 		}

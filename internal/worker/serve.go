@@ -36,10 +36,11 @@ func ServeConsumers(conn io.ReadWriter, open func(context.Context) (driver.Drive
 // worker's books.
 //
 // Orders come in this turn: prepare and start, then for each trial listen and end, at last close. If a trial fills a backlog
-// first, listen comes before start. Between listen and end, measure may come once and collect any number of times.
+// first, listen comes before start, or before the second start if only some consumers lag. Between listen and end, measure may come once and collect any number of times.
 type consumerServer struct {
 	open      func(context.Context) (driver.Driver, error)
 	driver    driver.Driver // nil until doStart
+	started   [2]bool       // consumers that don't lag, and those that do
 	failure   *failure      // why a consumer ended by itself
 	procs     int           // threads outside a trial (clock.SetThreads)
 	plan      *preparation  // nil until doPrepare
@@ -89,7 +90,7 @@ func (s *consumerServer) do(o order) (report, error) {
 	case doPrepare:
 		return report{}, s.prepare(o.Prepare)
 	case doStart:
-		registered, err := s.start(o.Within)
+		registered, err := s.start(o.Lagging, o.Within)
 		return report{Registered: &registered}, err
 	case doListen:
 		return report{}, s.listen(o.Trial)
@@ -113,7 +114,7 @@ func (s *consumerServer) checkTurn(o order) error {
 	case doPrepare:
 		inTurn, complete = !prepared, o.Prepare != nil
 	case doStart:
-		inTurn, complete = prepared && !started, true
+		inTurn, complete = prepared && !s.started[index(o.Lagging)], true
 	case doListen: // also before doStart: a backlog is filled first
 		inTurn, complete = prepared && !inTrial, o.Trial != nil
 	case doMeasure:
@@ -149,16 +150,26 @@ func (s *consumerServer) prepare(p *preparation) error {
 	return nil
 }
 
-// start connects the consumers to the broker.
-func (s *consumerServer) start(within time.Duration) (registration, error) {
+// start connects to the broker those consumers that lag, or those that don't.
+func (s *consumerServer) start(lagging bool, within time.Duration) (registration, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
-	d, err := s.open(ctx)
-	if err != nil {
-		return registration{}, err
+	if s.driver == nil {
+		d, err := s.open(ctx)
+		if err != nil {
+			return registration{}, err
+		}
+		s.driver, s.consumers.driver = d, d
 	}
-	s.driver, s.consumers.driver = d, d
-	return s.consumers.start(ctx)
+	s.started[index(lagging)] = true
+	return s.consumers.start(ctx, lagging)
+}
+
+func index(second bool) int {
+	if second {
+		return 1
+	}
+	return 0
 }
 
 // listen begins a trial: from now on, deliveries are booked.

@@ -44,6 +44,11 @@ func (p Plan) topicGroups() [][]int {
 	for i := clients; i < len(p.Producers); i++ {
 		sets.join(p.Producers[i].Topic, p.Producers[i-clients].Topic) // both producers use client i mod clients
 	}
+	if 0 < p.Lagging.Topics && p.Lagging.Topics < len(sets) { // one agent drains the backlog while the others' topics are sent to
+		for t := range sets {
+			sets.join(t, 0)
+		}
+	}
 	for _, c := range p.Consumers {
 		for _, t := range c.Also {
 			sets.join(c.Topic, t)
@@ -94,6 +99,7 @@ func (p Plan) withTopics(topics []int) Plan {
 		}
 	}
 	part := p.part(clients, consumers)
+	part.Lagging = p.Lagging.of(topics)
 	part.Topology.Topics = nil
 	for _, t := range topics {
 		part.Topology.Topics = append(part.Topology.Topics, p.Topology.Topics[t])

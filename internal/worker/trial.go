@@ -21,10 +21,12 @@ import (
 //	    |     warm-up        |  measured phase   |   late sends     |   drain
 type trial struct {
 	load        Load
-	recording   *recording  // what this process books of it; decides From and Until
-	startedAt   int64       // when the schedule begins
-	procs       int         // threads that may run Go code at once
-	learnedLate atomic.Bool // Hooks.MeasureFrom returned a time that was too near
+	lagging     laggards
+	filling     *measure.Histograms // until the draining of a backlog began, if consumers that lag are counted apart
+	recording   *recording          // what this process books of it; decides From and Until
+	startedAt   int64               // when the schedule begins
+	procs       int                 // threads that may run Go code at once
+	learnedLate atomic.Bool         // Hooks.MeasureFrom returned a time that was too near
 
 	stop           chan struct{} // closed to end sending (halt)
 	stopOnce       sync.Once
@@ -74,8 +76,10 @@ func (w *Worker) begin(load Load, procs int) *trial {
 		orderedKeys = w.keys
 	}
 	t := &trial{
-		load: load, recording: newRecording(shape, orderedKeys), startedAt: load.Start, procs: procs, stop: make(chan struct{}),
+		load: load, lagging: w.plan.laggingConsumers(), recording: newRecording(shape, orderedKeys), startedAt: load.Start, procs: procs,
+		stop: make(chan struct{}),
 	}
+	w.plan.markLagging(t)
 	t.expectPeers(load.Peers)
 	if t.startedAt == 0 {
 		t.startedAt = clock.Now()
@@ -182,6 +186,9 @@ func (w *Worker) addBooks(t *trial, phase phaseTimes, out *Outcome) {
 	out.Warmup, out.Measured = books.Books(measure.Warmup), books.Books(measure.Measured)
 	w.bookMissing(t, out)
 	out.Histograms = books.Histograms(measure.Measured)
+	if t.filling != nil {
+		out.Filling, out.Histograms = t.filling.EndToEnd, out.Histograms.Sub(*t.filling)
+	}
 	out.Streams = w.plan.ownStreams(books.Streams(t.load.Streams))
 	out.Early = books.Early()
 	if w.plan.Peers != nil {

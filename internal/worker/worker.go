@@ -28,7 +28,7 @@ type Worker struct {
 }
 
 // Prepare connects producers and consumers, and sends probes until every subscription has seen every producer. With
-// plan.ConsumeLater, it connects the producers only.
+// plan.Lagging, it leaves these consumers out and probes nothing, since probes would wait for them.
 //
 // It blocks for plan.Connect at most. If it fails, it closes what was connected, which may take some seconds more. The caller
 // closes the Worker, and then the driver.
@@ -90,7 +90,10 @@ func newWorker(d driver.Driver, plan Plan, probes *Probes) (*Worker, error) {
 }
 
 func (w *Worker) consumerSetup() consumerSetup {
-	return consumerSetup{Consumers: w.plan.Consumers, Delay: w.plan.Delay, Run: w.plan.Run, Shortest: w.bodies.smallest, Found: w.plan.Topology.Found}
+	return consumerSetup{
+		Consumers: w.plan.Consumers, Lagging: w.plan.laggingConsumers(), Delay: w.plan.Delay, Run: w.plan.Run, Shortest: w.bodies.smallest,
+		Found: w.plan.Topology.Found,
+	}
 }
 
 // connect makes the worker ready for trials. It returns the worker, or closes it after an error.
@@ -112,8 +115,9 @@ func (w *Worker) connectAll(ctx context.Context) error {
 	if made := w.probes.OnTopicsMade; made != nil {
 		made()
 	}
-	if !w.plan.ConsumeLater {
-		if _, err := w.consumers.start(ctx); err != nil {
+	lagging := w.plan.laggingConsumers()
+	if lagging == nil || lagging.apart() {
+		if _, err := w.consumers.start(ctx, false); err != nil {
 			return err
 		}
 	}
@@ -121,7 +125,7 @@ func (w *Worker) connectAll(ctx context.Context) error {
 		return err
 	}
 	receiving := len(w.plan.Consumers) > 0 || w.plan.Peers != nil
-	if w.plan.ConsumeLater || !receiving {
+	if lagging != nil || !receiving {
 		return nil
 	}
 	return w.probe(ctx)

@@ -1,0 +1,103 @@
+package study
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"time"
+)
+
+// day is after what time the rates of a list come again.
+const day = Duration(24 * time.Hour)
+
+// rateList takes the producerRateList of AutoMQ's fork of the OpenMessaging Benchmark: rates by the hour and minute of the day, such as
+// [[4, 30, 5000], [5, 0, 9000]], or by minutes since the start, such as [[0, 5000], [30, 9000]]. Its generator goes evenly from one to
+// the next, from the last one of a day to the first one of the next as well.
+func rateList(d decoder, w written, list [][]float64) []setting {
+	rates := map[Duration]float64{}
+	for _, row := range list {
+		at := timeOfRow(row)
+		if at < 0 || len(row) != len(list[0]) {
+			d.add(w.at, w.full, "%v is no rate by time as the others are; allowed: [hour, minute, rate] of a day, or [minutes, rate] since the start, below 24 hours", row)
+			return nil
+		}
+		rates[at] = row[len(row)-1]
+	}
+	if len(rates) == 0 {
+		d.add(w.at, w.full, "no rate; allowed: [hour, minute, rate], or [minutes, rate]")
+		return nil
+	}
+	times := slices.Sorted(maps.Keys(rates))
+	var around []Step
+	for i, at := range times {
+		next := times[(i+1)%len(times)]
+		length := next - at
+		if i == len(times)-1 {
+			length += day
+		}
+		around = append(around, stepTo(rates[at], rates[next], length))
+	}
+	// The day begins within the last of these steps, where it doesn't begin with a time of the list.
+	d.note("producerRateList is read as load.steps that repeat every 24h: the rate goes evenly from each time to the next, as the fork has it; " +
+		"the day begins with the load")
+	return []setting{w.says("load.steps", turned(around, (day-times[0])%day)), w.says("load.shape", steps), w.says("load.repeat", true)}
+}
+
+// timeOfRow is the time of day at which a row of a producerRateList has its rate; below 0 if it has none.
+func timeOfRow(row []float64) Duration {
+	var minutes float64
+	switch {
+	case len(row) == 2:
+		minutes = row[0]
+	case len(row) == 3 && row[1] >= 0 && row[1] < 60:
+		minutes = 60*row[0] + row[1]
+	default:
+		return -1
+	}
+	if at := Duration(minutes * 60e9); minutes == math.Trunc(minutes) && at >= 0 && at < day {
+		return at
+	}
+	return -1
+}
+
+// stepTo is a step from one rate to another.
+func stepTo(rate, to float64, length Duration) Step {
+	if rate == to {
+		return Step{Rate: rate, For: length}
+	}
+	return Step{rate, &to, length}
+}
+
+// turned has steps that repeat begin later, by a time shorter than all of them together: what is passed over comes at their end.
+func turned(list []Step, by Duration) []Step {
+	for i, s := range list {
+		if by >= s.For {
+			by -= s.For
+			continue
+		}
+		if by == 0 {
+			return slices.Concat(list[i:], list[:i])
+		}
+		cut := s.Rate + (s.End()-s.Rate)*float64(by)/float64(s.For)
+		out := append([]Step{stepTo(cut, s.End(), s.For-by)}, list[i+1:]...)
+		return append(append(out, list[:i]...), stepTo(s.Rate, cut, by))
+	}
+	return list
+}
+
+// listed has a list of rates begin with the warm-up, as the fork's does, while load.steps begin with the measured phase. The
+// producerRate beside the list, which holds for a few seconds there, goes.
+func (l layer) listed() layer {
+	if i := l.index("load.steps"); i < 0 || l[i].as != "producerRateList" {
+		return l
+	}
+	warmup, ok := l.find("warmup.for")
+	before, isTime := warmup.value.(Duration)
+	if duration, timed := l.find("duration"); !ok && timed && duration.as == "testDurationMinutes" {
+		before, isTime = ombWarmup, true
+	}
+	if i := l.index("load.steps"); isTime {
+		l[i].value = turned(l[i].value.([]Step), before%day)
+	}
+	return slices.DeleteFunc(l, func(s setting) bool { return s.as == "producerRate" })
+}
