@@ -55,7 +55,7 @@ func (s *session) Consume(ctx context.Context, c driver.ConsumerConfig, sink dri
 	for i, topic := range topics {
 		binding.Go(func() error {
 			r := s.reader(ctx, conn, js, sink, s.subjects[topic], s.subscriptions[c.Subscription], c.ID)
-			r.most = s.atOnce(c)
+			r.most, r.one = s.atOnce(c), driver.NewBatch(c.Headers, 1)
 			var err error
 			if pulls[i], err = r.start(all, s); err == nil {
 				running.Go(func() {
@@ -166,7 +166,7 @@ type reader struct {
 	name     string
 	most     int  // messages asked for ahead
 	ordered  bool // an ordered consumer
-	one      [1][]byte
+	one      driver.Batch
 	// The last confirmation that the server didn't answer: one that was killed and started again may not know what it sent
 	// before, and up to a batch of that waits here. For a moment acknowledgements aren't waited for.
 	unanswered time.Time
@@ -190,8 +190,8 @@ func (r *reader) handle(m jetstream.Msg) {
 		}
 	}
 	if deliver {
-		r.one[0] = m.Data()
-		r.sink.Deliver(r.one[:])
+		r.one.Add(m.Data(), func(name string) []byte { return natsio.Value(m.Headers(), name) })
+		r.one.Deliver(r.sink)
 	} else {
 		r.again++
 	}

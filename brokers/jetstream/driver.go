@@ -39,6 +39,7 @@ func driverKind() driver.Kind {
 			}
 			return client.Duration("AckWait")
 		},
+		Headers:  driver.Always,
 		Keyless:  driver.Never("a stream has neither partitions nor keys"),
 		Failover: true,
 		Shared:   true,
@@ -227,9 +228,12 @@ func (s *session) producer(c driver.ProducerConfig, r driver.Receipts) (driver.P
 		return nil, err
 	}
 	p := &producer{window: w, watch: socket.NewWatch(w.Conn().Cut), subjects: s.subjects, receipts: r}
+	var id nats.Header
 	if s.config.Guarantee.Delivery == driver.ExactlyOnce {
 		p.ids = newIDs(c.InFlight)
-		p.message.Header = nats.Header{jetstream.MsgIDHeader: p.ids.header}
+		id = nats.Header{jetstream.MsgIDHeader: p.ids.header}
 	}
+	p.headers = natsio.NewHeaders(c.Headers, id)
+	p.message.Header = p.headers.Map
 	return p, nil
 }

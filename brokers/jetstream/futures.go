@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/brokermark/brokermark/brokers/internal/natsio"
@@ -20,6 +21,7 @@ type futures struct {
 	js       jetstream.JetStream
 	watch    *socket.Watch
 	subjects []string
+	headers  []string // names
 	receipts driver.Receipts
 	ids      *ids // exactly-once; else nil
 	sent     chan sent
@@ -35,7 +37,7 @@ type sent struct {
 
 func (s *session) newFutures(c driver.ProducerConfig, r driver.Receipts) (driver.Producer, error) {
 	p := &futures{
-		Flights: natsio.NewFlights(c.InFlight, r), subjects: s.subjects, receipts: r,
+		Flights: natsio.NewFlights(c.InFlight, r), subjects: s.subjects, headers: c.Headers, receipts: r,
 		sent: make(chan sent, 2*c.InFlight), stop: make(chan struct{}), // with those that were given up, whose answers are not there yet
 	}
 	var err error
@@ -81,12 +83,23 @@ func (p *futures) publish(m *driver.Message) {
 		options = append(options, jetstream.WithMsgID(p.ids.header[0]))
 	}
 	generation := p.Begin(m.Slot)
-	future, err := p.js.PublishAsync(p.subjects[m.Topic], m.Payload, options...)
+	future, err := p.js.PublishMsgAsync(p.message(m), options...)
 	if err != nil {
 		p.Settle(m.Slot, generation, natsio.Disconnected(err))
 		return
 	}
 	p.sent <- sent{future, m.Slot, generation}
+}
+
+// message is a new one for each, since its future keeps it.
+func (p *futures) message(m *driver.Message) *nats.Msg {
+	out := &nats.Msg{Subject: p.subjects[m.Topic], Data: m.Payload}
+	if len(p.headers) > 0 {
+		headers := natsio.NewHeaders(p.headers, nil)
+		headers.Set(m.Headers)
+		out.Header = headers.Map
+	}
+	return out
 }
 
 func (p *futures) await() {

@@ -101,7 +101,7 @@ type slow struct {
 	each time.Duration
 }
 
-func (s slow) Deliver(batch [][]byte) {
+func (s slow) Deliver(batch []driver.Received) {
 	time.Sleep(s.each * time.Duration(len(batch)))
 	s.Sink.Deliver(batch)
 }

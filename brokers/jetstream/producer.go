@@ -25,7 +25,8 @@ type producer struct {
 	subjects []string
 	receipts driver.Receipts
 	message  nats.Msg // reused
-	ids      *ids     // exactly-once; else nil
+	headers  natsio.Headers
+	ids      *ids // exactly-once; else nil
 }
 
 func (p *producer) Send(ctx context.Context, batch []driver.Message) error {
@@ -40,6 +41,7 @@ func (p *producer) Send(ctx context.Context, batch []driver.Message) error {
 		if p.ids != nil {
 			p.ids.pick(m)
 		}
+		p.headers.Set(m.Headers)
 		p.message.Subject, p.message.Data = p.subjects[m.Topic], m.Payload
 		_ = p.window.Publish(m.Slot, &p.message, m.Resent) // its receipt tells
 	}

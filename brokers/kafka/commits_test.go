@@ -30,7 +30,7 @@ type handed struct {
 	batches atomic.Int64
 }
 
-func (h *handed) Deliver(batch [][]byte) {
+func (h *handed) Deliver(batch []driver.Received) {
 	h.batches.Add(1)
 	h.Sink.Deliver(batch)
 }

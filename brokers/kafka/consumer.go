@@ -44,7 +44,7 @@ func (k *kafka) Consume(ctx context.Context, c driver.ConsumerConfig, s driver.S
 		return driver.Unsupported("client settings", "franz-go says: %v", err)
 	}
 	r := &reader{
-		client: client, sink: s, early: !driver.AcksAfter(k.config.Guarantee, k.config.Client),
+		client: client, sink: s, batch: driver.NewBatch(c.Headers, 0), early: !driver.AcksAfter(k.config.Guarantee, k.config.Client),
 		background: k.config.Client.Bool("enable.auto.commit"), shared: shares(k.config.Client), delivered: delivered,
 	}
 	defer r.leave(end)
@@ -78,7 +78,7 @@ func fatal(fetches kgo.Fetches) (worst error) {
 type reader struct {
 	client     *kgo.Client
 	sink       driver.Sink
-	payloads   [][]byte
+	batch      driver.Batch
 	newest     []kgo.Record              // of each partition of a poll, to be committed: the client's own are recycled before
 	commits    []*kgo.Record             // into newest
 	early      bool                      // commit before Deliver
@@ -129,21 +129,28 @@ func (r *reader) hand(p kgo.FetchTopicPartition) {
 	if next := r.delivered[p.Topic]; next != nil {
 		first = claim(&next[p.Partition], p.Records[len(p.Records)-1].Offset+1)
 	}
-	r.payloads = r.payloads[:0]
 	for _, record := range p.Records {
 		if record.Offset >= first {
-			r.payloads = append(r.payloads, record.Value)
+			r.batch.Add(record.Value, func(name string) []byte { return header(record, name) })
 		}
 	}
-	if len(r.payloads) > 0 {
-		r.sink.Deliver(r.payloads)
-	}
+	r.batch.Deliver(r.sink)
 	for _, record := range p.Records {
 		if r.shared {
 			record.Ack(kgo.AckAccept)
 		}
 		record.Recycle()
 	}
+}
+
+// header finds a header of a record; nil: there is none of that name.
+func header(r *kgo.Record, name string) []byte {
+	for i := range r.Headers {
+		if r.Headers[i].Key == name {
+			return r.Headers[i].Value
+		}
+	}
+	return nil
 }
 
 // claim moves next on to end, unless it is there, and returns from which offset on messages are the caller's.

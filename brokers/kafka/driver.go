@@ -36,7 +36,7 @@ func driverKind() driver.Kind {
 	return driver.Kind{
 		Without: map[driver.Class]string{driver.Threading: "by the load"},
 		Client:  "github.com/twmb/franz-go", Settings: settings, Supports: supports, Fits: fits, Maps: natives, Keeps: keeps, ServerKeeps: drops.By("kafka"), Server: completed, Open: open, Found: finds,
-		Failover: true, Shared: true, Relays: true, Redelivers: redelivers, Pasted: pasted,
+		Failover: true, Shared: true, Relays: true, Redelivers: redelivers, Pasted: pasted, Headers: driver.Always,
 		Logins: []driver.Login{driver.ByToken, driver.ByOAuth, driver.ByAWS},
 	}
 }

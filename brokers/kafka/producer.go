@@ -20,6 +20,7 @@ const closePatience = 3 * time.Second
 type producer struct {
 	client   *kgo.Client
 	topics   []driver.Topic
+	headers  []string // names
 	records  []record // by slot
 	receipts driver.Receipts
 	promise  func(*kgo.Record, error)
@@ -69,9 +70,10 @@ func (k *kafka) producer(c driver.ProducerConfig, r driver.Receipts) (driver.Pro
 	if err != nil {
 		return nil, driver.Unsupported("client settings", "franz-go says: %v", err)
 	}
-	p := &producer{client: client, topics: k.topology.Topics, records: make([]record, c.InFlight), receipts: r, bounded: v.Int("buffer.memory") > 0, stock: driver.UsesStock(v)}
+	p := &producer{client: client, topics: k.topology.Topics, headers: c.Headers, records: make([]record, c.InFlight), receipts: r, bounded: v.Int("buffer.memory") > 0, stock: driver.UsesStock(v)}
 	for slot := range p.records {
 		p.records[slot].slot = uint32(slot)
+		p.records[slot].Headers = p.unset()
 	}
 	if g.Delivery == driver.ExactlyOnce {
 		patience := millis(v, "delivery.timeout.ms") // with a commit, too, which is all that messages wait for
@@ -110,6 +112,9 @@ func (p *producer) Send(ctx context.Context, batch []driver.Message) error {
 		if len(m.Key) > 0 {
 			r.Key = m.Key
 		}
+		for i, value := range m.Headers {
+			r.Headers[i].Value = value
+		}
 		if p.commits == nil {
 			p.client.Produce(ctx, r, p.promise)
 		} else {
@@ -123,11 +128,23 @@ func (p *producer) Send(ctx context.Context, batch []driver.Message) error {
 // record is that of a slot, or a new one where applications make one for each message and leave its time to the client.
 func (p *producer) record(slot uint32, now time.Time) *kgo.Record {
 	if p.stock {
-		return &(&record{slot: slot}).Record
+		return &(&record{Record: kgo.Record{Headers: p.unset()}, slot: slot}).Record
 	}
 	r := &p.records[slot].Record
 	r.Timestamp = now
 	return r
+}
+
+// unset are headers without values.
+func (p *producer) unset() []kgo.RecordHeader {
+	if len(p.headers) == 0 {
+		return nil
+	}
+	headers := make([]kgo.RecordHeader, len(p.headers))
+	for i, name := range p.headers {
+		headers[i].Key = name
+	}
+	return headers
 }
 
 // past is a context that has ended: Flush then starts what lingers and doesn't wait for answers.

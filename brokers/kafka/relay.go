@@ -136,7 +136,7 @@ type relay struct {
 func (r *relay) produce(client *kgo.Client, fetches kgo.Fetches) error {
 	fetches.EachRecord(func(in *kgo.Record) {
 		r.under.Add(1)
-		client.Produce(context.Background(), &kgo.Record{Topic: r.out[in.Topic], Key: in.Key, Value: in.Value}, r.answered)
+		client.Produce(context.Background(), &kgo.Record{Topic: r.out[in.Topic], Key: in.Key, Value: in.Value, Headers: in.Headers}, r.answered)
 	})
 	for _, f := range fetches.Errors() {
 		if errors.Is(f.Err, kerr.FencedInstanceID) {

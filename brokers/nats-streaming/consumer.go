@@ -79,7 +79,7 @@ func (d *driving) consume(ctx context.Context, c driver.ConsumerConfig, id strin
 type receiver struct {
 	sink driver.Sink
 	once bool
-	one  [1][]byte
+	one  driver.Batch
 	turn sync.Mutex // a message is delivered and acknowledged, or neither
 	left bool
 }
@@ -91,8 +91,8 @@ func (r *receiver) handle(m *stan.Msg) {
 	if r.left || r.once && m.Redelivered {
 		return
 	}
-	r.one[0] = m.Data
-	r.sink.Deliver(r.one[:])
+	r.one.Add(m.Data, nil)
+	r.one.Deliver(r.sink)
 	if !r.once {
 		_ = m.Ack() // fails only where the connection does; then the message comes again
 	}

@@ -24,6 +24,7 @@ func driverKind() driver.Kind {
 		}, natsio.ClientSettings...),
 		Transient: true, // a subject has no memory
 		Drops:     "PendingMsgsLimit",
+		Headers:   driver.Always,
 		Keyless:   driver.Never("a subject has neither partitions nor keys"),
 		Supports:  supports,
 		Fits:      fits,
@@ -113,9 +114,9 @@ func (s *session) Consume(ctx context.Context, c driver.ConsumerConfig, sink dri
 		return err
 	}
 	name := fmt.Sprintf("consumer %d of %s", c.ID, s.subjects[c.Topic])
-	var intake intake = newBatches(s.pending, sink)
+	var intake intake = newBatches(s.pending, sink, c.Headers)
 	if driver.UsesStock(s.config.Client) {
-		intake = newCallbacks(s.pending, sink)
+		intake = newCallbacks(s.pending, sink, c.Headers)
 	}
 	conn, err := s.dialer.Dial(name, nil, intake.end)
 	if err != nil {

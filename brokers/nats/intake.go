@@ -19,12 +19,12 @@ type intake interface {
 // batches reads all subscriptions from one channel.
 type batches struct {
 	*natsio.Inbox
-	sink     driver.Sink
-	payloads [][]byte
+	sink driver.Sink
+	came driver.Batch
 }
 
-func newBatches(pending int, s driver.Sink) *batches {
-	return &batches{Inbox: natsio.NewInbox(pending), sink: s, payloads: make([][]byte, 0, 256)}
+func newBatches(pending int, s driver.Sink, headers []string) *batches {
+	return &batches{Inbox: natsio.NewInbox(pending), sink: s, came: driver.NewBatch(headers, 256)}
 }
 
 func (b *batches) subscribe(c *natsio.Conn, subject, group string) error {
@@ -36,11 +36,10 @@ func (b *batches) end() { b.End() }
 
 func (b *batches) run() {
 	b.Each(func(batch []*nats.Msg) {
-		b.payloads = b.payloads[:0]
 		for _, m := range batch {
-			b.payloads = append(b.payloads, m.Data)
+			b.came.Add(m.Data, func(name string) []byte { return natsio.Value(m.Header, name) })
 		}
-		b.sink.Deliver(b.payloads)
+		b.came.Deliver(b.sink)
 	})
 }
 
@@ -53,11 +52,11 @@ type callbacks struct {
 
 	mu   sync.Mutex
 	left bool
-	one  [1][]byte
+	one  driver.Batch
 }
 
-func newCallbacks(pending int, s driver.Sink) *callbacks {
-	return &callbacks{pending: pending, sink: s, ended: make(chan struct{})}
+func newCallbacks(pending int, s driver.Sink, headers []string) *callbacks {
+	return &callbacks{pending: pending, sink: s, one: driver.NewBatch(headers, 1), ended: make(chan struct{})}
 }
 
 func (k *callbacks) subscribe(c *natsio.Conn, subject, group string) error {
@@ -72,8 +71,8 @@ func (k *callbacks) handle(m *nats.Msg) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if !k.left {
-		k.one[0] = m.Data
-		k.sink.Deliver(k.one[:])
+		k.one.Add(m.Data, func(name string) []byte { return natsio.Value(m.Header, name) })
+		k.one.Deliver(k.sink)
 	}
 }
 

@@ -17,7 +17,7 @@ type standing struct {
 	has, end chan struct{}
 }
 
-func (s *standing) Deliver(batch [][]byte) {
+func (s *standing) Deliver(batch []driver.Received) {
 	close(s.has) // a second message would be one too many
 	<-s.end
 	s.Sink.Deliver(batch)

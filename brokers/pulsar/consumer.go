@@ -43,7 +43,7 @@ func (s *session) Consume(ctx context.Context, c driver.ConsumerConfig, sink dri
 		subscribed.Close()
 		connected.Close()
 	})
-	r := &reader{consumer: subscribed, sink: sink, early: !driver.AcksAfter(g, s.config.Client), most: deliverMost, acks: g.Persistence != driver.Memory}
+	r := &reader{consumer: subscribed, sink: sink, early: !driver.AcksAfter(g, s.config.Client), most: deliverMost, came: driver.NewBatch(c.Headers, 0), acks: g.Persistence != driver.Memory}
 	if driver.UsesStock(s.config.Client) { // one by one
 		r.most = 1
 	}
@@ -115,7 +115,7 @@ type reader struct {
 	acks     bool
 	seen     *seen // nil where a message may be delivered twice
 	messages []client.Message
-	payloads [][]byte
+	came     driver.Batch
 
 	mu   sync.Mutex
 	left bool // Consume has returned: nothing may be delivered any more
@@ -176,16 +176,21 @@ func (r *reader) deliver() bool {
 	if r.left {
 		return false
 	}
-	r.payloads = r.payloads[:0]
 	for _, m := range r.messages {
 		if r.seen == nil || r.seen.first(m.ID()) {
-			r.payloads = append(r.payloads, m.Payload())
+			r.came.Add(m.Payload(), func(name string) []byte { return property(m, name) })
 		}
 	}
-	if len(r.payloads) > 0 {
-		r.sink.Deliver(r.payloads)
-	}
+	r.came.Deliver(r.sink)
 	return true
+}
+
+// property finds a property of a message; nil: there is none of that name.
+func property(m client.Message, name string) []byte {
+	if text, ok := m.Properties()[name]; ok {
+		return driver.Bytes(text)
+	}
+	return nil
 }
 
 // acknowledge tells the client only; it has no errors but of a consumer that is closed.

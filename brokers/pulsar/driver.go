@@ -29,7 +29,7 @@ func driverKind() driver.Kind {
 	return driver.Kind{
 		Without: map[driver.Class]string{driver.Threading: "by the load"},
 		Client:  "github.com/apache/pulsar-client-go", Settings: settings, Supports: supports, Fits: fits, Maps: natives, Keeps: keeps, ServerKeeps: drops.By("pulsar"), Server: completed, Attaching: attaching, Open: open, Found: finds,
-		Relays: true, Logins: []driver.Login{driver.ByToken, driver.ByOAuth},
+		Relays: true, Headers: driver.Always, Logins: []driver.Login{driver.ByToken, driver.ByOAuth},
 	}
 }
 

@@ -160,6 +160,7 @@ func (l *line) send(ctx context.Context, batch []driver.Message) error {
 		if len(m.Key) > 0 {
 			out.Key = string(m.Key)
 		}
+		out.Properties = p.properties(out.Properties, m)
 		through.SendAsync(ctx, out, through.answer)
 	}
 	return nil

@@ -29,6 +29,7 @@ var (
 type producer struct {
 	client   client.Client
 	lines    []*line    // by topic; nil where this producer doesn't send to
+	headers  []string   // names
 	messages []outgoing // by slot
 	receipts driver.Receipts
 	handing  *handing        // nil: slots are completed by the broker's answers
@@ -63,7 +64,7 @@ func (s *session) Producer(ctx context.Context, c driver.ProducerConfig, r drive
 		return nil, err
 	}
 	p := &producer{
-		client: connected, lines: make([]*line, len(s.topology.Topics)), messages: make([]outgoing, c.InFlight), receipts: r,
+		client: connected, lines: make([]*line, len(s.topology.Topics)), headers: c.Headers, messages: make([]outgoing, c.InFlight), receipts: r,
 		via: make([]*link, c.InFlight), acked: make([]uint32, 0, c.InFlight), idle: make(chan struct{}),
 	}
 	if s.config.Guarantee.Acks == driver.AcksNone {
@@ -97,6 +98,17 @@ func (p *producer) Send(ctx context.Context, batch []driver.Message) error {
 		batch = batch[n:]
 	}
 	return ctx.Err()
+}
+
+// properties are the headers of m, in a map that the slot's message before may have had.
+func (p *producer) properties(of map[string]string, m *driver.Message) map[string]string {
+	if of == nil && len(p.headers) > 0 {
+		of = make(map[string]string, len(p.headers))
+	}
+	for i, name := range p.headers {
+		of[name] = string(m.Headers[i])
+	}
+	return of
 }
 
 // lend notes through what the slots of batch are sent.

@@ -139,7 +139,7 @@ func (r *relay) join(ctx context.Context, s *session, c driver.RelayConfig, topi
 // pass produces a message that was consumed; answers returns the outcome.
 func (r *relay) pass(m client.ConsumerMessage) {
 	out := &relayed{partition: max(0, m.ID().PartitionIdx())}
-	out.Payload, out.Key = m.Payload(), m.Key()
+	out.Payload, out.Key, out.Properties = m.Payload(), m.Key(), m.Properties()
 	r.open.Add(1)
 	answered := sync.OnceFunc(r.open.Done)
 	fail := func(err error) {

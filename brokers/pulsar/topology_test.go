@@ -25,11 +25,11 @@ type reading struct {
 	late  int
 }
 
-func (r *reading) Deliver(batch [][]byte) {
+func (r *reading) Deliver(batch []driver.Received) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, payload := range batch {
-		n := binary.LittleEndian.Uint32(payload)
+	for _, m := range batch {
+		n := binary.LittleEndian.Uint32(m.Payload)
 		r.count[n]++
 		if last, ok := r.last[keyOf(n)]; ok && n < last {
 			r.late++

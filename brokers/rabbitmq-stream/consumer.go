@@ -88,7 +88,7 @@ func (d *streams) intake(l *link, c driver.ConsumerConfig, s driver.Sink, own ma
 	}
 	in.cut = sync.OnceFunc(func() { close(in.lost) })
 	for _, name := range streamsOf(in.topic) {
-		in.inlets[name] = &inlet{in: in, place: d.placeOf(in.subscription, name, own), bodies: make([][]byte, 0, deliverBatch)}
+		in.inlets[name] = &inlet{in: in, place: d.placeOf(in.subscription, name, own), came: driver.NewBatch(c.Headers, deliverBatch)}
 	}
 	return in
 }

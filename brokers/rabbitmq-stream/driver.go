@@ -32,6 +32,7 @@ func driverKind() driver.Kind {
 		Client:   "github.com/rabbitmq/rabbitmq-stream-go-client",
 		Settings: settings,
 		Logins:   []driver.Login{driver.ByCertificate},
+		Headers:  driver.Always,
 		Failover: true, Supports: supports, Fits: fits, Maps: natives, Keeps: keeps, ServerKeeps: drops.By("rabbitmq-stream"), Attaching: attaching, Open: open,
 	}
 }

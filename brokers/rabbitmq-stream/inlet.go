@@ -51,7 +51,7 @@ type inlet struct {
 	chunks int
 	left   int // entries of chunk that are still to come
 	first  int64
-	bodies [][]byte
+	came   driver.Batch
 
 	mu       sync.Mutex
 	consumer *stream.Consumer
@@ -64,22 +64,30 @@ type inlet struct {
 // there is no telling which message of it is the last; nor is there with sub-entries, which count as one.
 func (i *inlet) take(c stream.ConsumerContext, m *amqp.Message) {
 	if c != i.chunk {
-		i.bodies = i.bodies[:0] // of a chunk that was broken off because another consumer took over
+		i.came.Reset() // of a chunk that was broken off because another consumer took over
 		i.chunk, i.left = c, int(c.GetEntriesCount())
 		i.chunks++
 	}
-	if len(i.bodies) == 0 {
+	if i.came.Len() == 0 {
 		i.first = c.Consumer.GetOffset()
 	}
 	var body []byte
 	if len(m.Data) > 0 {
 		body = m.Data[0]
 	}
-	i.bodies = append(i.bodies, body)
-	if i.left--; i.left <= 0 || i.chunks == 1 || len(i.bodies) == deliverBatch {
+	i.came.Add(body, func(name string) []byte { return property(m, name) })
+	if i.left--; i.left <= 0 || i.chunks == 1 || i.came.Len() == deliverBatch {
 		i.deliver(c.Consumer)
-		i.bodies = i.bodies[:0]
+		i.came.Reset()
 	}
+}
+
+// property finds an application property; nil: there is none of that name, or it is no text.
+func property(m *amqp.Message, name string) []byte {
+	if text, ok := m.ApplicationProperties[name].(string); ok {
+		return driver.Bytes(text)
+	}
+	return nil
 }
 
 func (i *inlet) deliver(c *stream.Consumer) {
@@ -90,8 +98,8 @@ func (i *inlet) deliver(c *stream.Consumer) {
 	if i.consumer = c; i.unstored == 0 {
 		i.storedAt = time.Now()
 	}
-	i.unstored += len(i.bodies)
-	i.end = i.first + int64(len(i.bodies))
+	i.unstored += i.came.Len()
+	i.end = i.first + int64(i.came.Len())
 	due := i.unstored >= int(i.in.d.cfg.Client.Int("offset.store.every"))
 	i.mu.Unlock()
 	if due {
@@ -105,14 +113,14 @@ func (i *inlet) handOver() bool {
 	defer i.place.mu.Unlock()
 	i.in.mu.Lock()
 	defer i.in.mu.Unlock()
-	end := i.first + int64(len(i.bodies))
+	end := i.first + int64(i.came.Len())
 	if i.in.stopped {
 		return false
 	}
 	if end <= i.place.next {
 		return true
 	}
-	fresh := i.bodies[max(0, i.place.next-i.first):]
+	fresh := i.came.From(int(max(0, i.place.next-i.first)))
 	if i.in.d.cfg.Guarantee.Delivery == driver.AtMostOnce {
 		i.place.next = end
 	}

@@ -131,7 +131,7 @@ func (l *lane) take(m *driver.Message) bool {
 		l.nextID++
 		o.home, o.id = l, l.nextID
 	}
-	o.slot, o.payload = m.Slot, m.Payload
+	o.slot, o.payload, o.headers = m.Slot, m.Payload, m.Headers
 	o.in.Store(l)
 	l.p.open.Add(1)
 	l.queue = append(l.queue, o)
@@ -230,7 +230,7 @@ func (l *lane) write(pub *publisher) error {
 // sendEach hands the messages to the client one by one, which encodes and gathers them.
 func (l *lane) sendEach(pub *publisher) error {
 	for i, o := range l.writing {
-		err := pub.Send(o.encodedByClient())
+		err := pub.Send(o.encodedByClient(l.p.cfg.Headers))
 		if errors.Is(err, stream.FrameTooLarge) {
 			err = nil // comes back as the message's outcome
 		}
@@ -249,12 +249,16 @@ func (l *lane) fill(rest []*outgoing) (n int) {
 	most, room := int(l.p.d.cfg.Client.Int("batch.size")), int(l.p.d.cfg.Client.Int("frame.max"))-frameHead
 	l.frame, l.wire = l.frame[:0], l.wire[:0]
 	for _, o := range rest {
-		if room -= len(o.payload) + overhead; n > 0 && (room < 0 || n >= most) {
+		from := len(l.wire)
+		whole := l.wire
+		if names := l.p.cfg.Headers; len(names) > 0 {
+			whole = appendProperties(whole, names, o.headers)
+		}
+		whole = appendData(whole, o.payload) // where it moves, what was encoded before stays valid
+		if room -= len(whole) - from + perEntry; n > 0 && (room < 0 || n >= most) {
 			break
 		}
-		from := len(l.wire)
-		l.wire = appendData(l.wire, o.payload) // where it moves, what was encoded before stays valid
-		o.wire = l.wire[from:]
+		l.wire, o.wire = whole, whole[from:]
 		l.frame = append(l.frame, o)
 		n++
 	}

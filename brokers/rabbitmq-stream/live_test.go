@@ -130,7 +130,7 @@ func consumersTakeOver(t *testing.T, target driver.Target) {
 // sinks all get what is delivered.
 type sinks []driver.Sink
 
-func (all sinks) Deliver(batch [][]byte) {
+func (all sinks) Deliver(batch []driver.Received) {
 	for _, s := range all {
 		s.Deliver(batch)
 	}

@@ -16,6 +16,7 @@ type outgoing struct {
 	home                  *lane                // that has numbered it; the sender's
 	id                    int64                // publishing id: its number on that lane
 	payload               []byte
+	headers               [][]byte
 	wire                  []byte // encoded; valid while it is being written
 }
 
@@ -29,8 +30,14 @@ type encoded struct {
 	of *outgoing
 }
 
-func (o *outgoing) encodedByClient() *encoded {
+func (o *outgoing) encodedByClient(headers []string) *encoded {
 	m := amqp.NewMessage(o.payload)
+	if len(headers) > 0 {
+		m.ApplicationProperties = make(map[string]any, len(headers))
+	}
+	for i, name := range headers {
+		m.ApplicationProperties[name] = string(o.headers[i])
+	}
 	m.SetPublishingId(o.id)
 	return &encoded{m, o}
 }
@@ -49,11 +56,27 @@ func sentBy(m message.StreamMessage) (o *outgoing, ok bool) {
 const (
 	smallBinary = 0xa0 // one byte of length
 	largeBinary = 0xb0 // four
-	// overhead of a message in a publish frame: its section's head, publishing id and length.
-	overhead = 3 + 5 + 8 + 4
+	// perEntry is what a message has in a publish frame besides: publishing id and length; and overhead that with its data section's head.
+	perEntry = 8 + 4
+	overhead = 3 + 5 + perEntry
 	// frameHead is what a publish frame holds besides.
 	frameHead = 4 + 2 + 2 + 1 + 4
 )
+
+// appendProperties appends the section of application properties of an AMQP 1.0 message: a map of texts. Its size stands in front of it.
+func appendProperties(b []byte, names []string, values [][]byte) []byte {
+	const smallText, largeText, largeMap = 0xa1, 0xb1, 0xd1
+	b = append(b, 0x00, 0x53, 0x74, largeMap, 0, 0, 0, 0)
+	from := len(b)
+	b = binary.BigEndian.AppendUint32(b, uint32(2*len(names)))
+	for i, name := range names {
+		b = append(append(b, smallText, byte(len(name))), name...)
+		b = append(b, largeText)
+		b = append(binary.BigEndian.AppendUint32(b, uint32(len(values[i]))), values[i]...)
+	}
+	binary.BigEndian.PutUint32(b[from-4:], uint32(len(b)-from))
+	return b
+}
 
 // appendData appends the data section of an AMQP 1.0 message.
 func appendData(b, payload []byte) []byte {

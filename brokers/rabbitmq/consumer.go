@@ -70,7 +70,7 @@ func (d *rabbit) session(ctx context.Context, c driver.ConsumerConfig, s driver.
 		}
 	}()
 	for i, name := range names {
-		if queues[i], err = d.intake(l, sink, name); err != nil {
+		if queues[i], err = d.intake(l, sink, name, c.Headers); err != nil {
 			return err
 		}
 		if i%renewEvery == renewEvery-1 { // not bounded by the number of queues
@@ -125,12 +125,12 @@ type intake struct {
 	every      int           // messages per basic.ack
 	delay      time.Duration // longest wait for it
 
-	bodies  [][]byte // reused
-	last    uint64   // delivery tag
+	came    driver.Batch
+	last    uint64 // delivery tag
 	unacked int
 }
 
-func (d *rabbit) intake(l *link, s driver.Sink, queue string) (*intake, error) {
+func (d *rabbit) intake(l *link, s driver.Sink, queue string, headers []string) (*intake, error) {
 	ch, err := l.conn.Channel()
 	if err != nil {
 		return nil, err
@@ -147,7 +147,7 @@ func (d *rabbit) intake(l *link, s driver.Sink, queue string) (*intake, error) {
 	deliveries, err := ch.Consume(queue, "", d.autoAck, false, false, false, nil)
 	return &intake{
 		ch: ch, deliveries: deliveries, sink: s, autoAck: d.autoAck, once: d.once, gathers: !driver.UsesStock(d.cfg.Client),
-		every: int(max(1, every)), delay: d.cfg.Client.Duration("ack.delay"), bodies: make([][]byte, 0, deliverBatch),
+		every: int(max(1, every)), delay: d.cfg.Client.Duration("ack.delay"), came: driver.NewBatch(headers, deliverBatch),
 	}, err
 }
 
@@ -183,7 +183,6 @@ func (q *intake) deliver(m amqp.Delivery) {
 	if !q.autoAck {
 		most = min(most, q.every)
 	}
-	q.bodies = q.bodies[:0]
 	q.take(m)
 	taken := 1
 	for yielded := false; q.gathers && taken < most; {
@@ -206,9 +205,7 @@ func (q *intake) deliver(m amqp.Delivery) {
 		runtime.Gosched()
 		yielded = true
 	}
-	if len(q.bodies) > 0 {
-		q.sink.Deliver(q.bodies)
-	}
+	q.came.Deliver(q.sink)
 	if !q.autoAck {
 		q.unacked += taken
 	}
@@ -218,8 +215,16 @@ func (q *intake) deliver(m amqp.Delivery) {
 func (q *intake) take(m amqp.Delivery) {
 	q.last = m.DeliveryTag
 	if !q.once || !m.Redelivered {
-		q.bodies = append(q.bodies, m.Body)
+		q.came.Add(m.Body, func(name string) []byte { return value(m.Headers, name) })
 	}
+}
+
+// value finds a header; nil: there is none of that name, or it is no text.
+func value(headers amqp.Table, name string) []byte {
+	if text, ok := headers[name].(string); ok {
+		return driver.Bytes(text)
+	}
+	return nil
 }
 
 // ack acknowledges everything delivered so far; if it fails, the channel is gone and the messages come again.

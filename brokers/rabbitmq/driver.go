@@ -24,6 +24,7 @@ func driverKind() driver.Kind {
 		Pasted:   pasted,
 		Keeps:    keeps, ServerKeeps: drops.By("rabbitmq"),
 		Logins:   []driver.Login{driver.ByCertificate, driver.ByToken, driver.ByOAuth},
+		Headers:  driver.Always,
 		Failover: true,
 		Shared:   true,
 		Watched:  watched,

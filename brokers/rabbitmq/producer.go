@@ -32,7 +32,8 @@ type producer struct {
 	link      *link // nil or dead: to be dialled again
 	again     bool  // it has been dialled before
 	retryAt   time.Time
-	msg       amqp.Publishing // all but the body is every message's
+	msg       amqp.Publishing // all but body and headers is every message's; the client writes it before it returns
+	texts     driver.Texts    // of its headers
 	mandatory bool
 	nacked    error // the outcome of what the broker nacks
 	alone     bool  // one of the messages to be sent again had a channel closed: each is published by itself
@@ -71,6 +72,9 @@ func (d *rabbit) producer(ctx context.Context, c driver.ProducerConfig, r driver
 		d: d, cfg: c, receipts: r, routes: map[int]*route{}, msg: amqp.Publishing{DeliveryMode: d.mode()}, nacked: d.nacked(), mandatory: d.cfg.Client.Bool("mandatory"),
 		published: make(chan publication, c.InFlight), settled: make(chan struct{}),
 		slots: make([]uint32, 0, c.InFlight), outcomes: settle.NewOutcomes(r, c.InFlight),
+	}
+	if len(c.Headers) > 0 {
+		p.msg.Headers = amqp.Table{}
 	}
 	p.watch = socket.NewWatch(func() { _ = p.wire.Load().Close() })
 	for _, t := range c.Topics {
@@ -182,6 +186,7 @@ func (p *producer) oneByOne(ctx context.Context, batch []driver.Message) (sent i
 func (p *producer) publishOne(m *driver.Message, alone bool) (*amqp.DeferredConfirmation, error) {
 	r := p.routes[m.Topic]
 	p.msg.Body = m.Payload
+	p.texts.Set(m.Headers, func(i int, text string) { p.msg.Headers[p.cfg.Headers[i]] = text })
 	if p.mandatory {
 		p.msg.MessageId = strconv.FormatUint(uint64(m.Slot), 10)
 	}

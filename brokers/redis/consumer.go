@@ -85,9 +85,9 @@ func (d *session) consume(ctx context.Context, c driver.ConsumerConfig, streams 
 		}
 	}
 	registered()
-	read := d.reader(client, streams, group, name, s).read
+	read := d.reader(client, streams, group, name, s, c.Headers).read
 	if driver.UsesStock(d.config.Client) {
-		read = d.stockReader(client, streams, group, name, s).read
+		read = d.stockReader(client, streams, group, name, s, c.Headers).read
 	}
 	// What an earlier connection left behind comes first, and again whenever nothing else comes: one of its commands
 	// may have been waiting in a frozen server.
@@ -113,7 +113,7 @@ type reader struct {
 	acks     map[string]*acks
 	due      []*acks // those that the last read has given ids
 	messages []message
-	payloads [][]byte
+	came     driver.Batch
 	count    int
 }
 
@@ -124,11 +124,11 @@ type acks struct {
 	head int // arguments before the first id
 }
 
-func (d *session) reader(client redis.UniversalClient, streams []string, group, name string, s driver.Sink) *reader {
+func (d *session) reader(client redis.UniversalClient, streams []string, group, name string, s driver.Sink, headers []string) *reader {
 	c := d.config.Client
 	count := int(c.Int("COUNT"))
 	args := []any{"xreadgroup", "group", group, name, "count", count, "block", c.Duration("BLOCK").Milliseconds()}
-	r := &reader{client: client, sink: s, count: count, acks: map[string]*acks{}, messages: make([]message, 0, count), payloads: make([][]byte, 0, count)}
+	r := &reader{client: client, sink: s, count: count, acks: map[string]*acks{}, messages: make([]message, 0, count), came: driver.NewBatch(headers, count)}
 	once := d.config.Guarantee.Delivery == driver.AtMostOnce
 	if once {
 		args = append(args, "noack")
@@ -175,13 +175,12 @@ func (r *reader) read(ctx context.Context, behind bool) (n int, err error) {
 }
 
 func (r *reader) deliver(a *acks, list []message) {
-	r.payloads = r.payloads[:0]
 	for i := range list {
 		if list[i].payload != nil { // else trimmed before it could be read again
-			r.payloads = append(r.payloads, list[i].payload)
+			r.came.Add(list[i].payload, list[i].header)
 		}
 	}
-	r.sink.Deliver(r.payloads)
+	r.came.Deliver(r.sink)
 	if a == nil {
 		return
 	}

@@ -23,7 +23,7 @@ func driverKind() driver.Kind {
 	return driver.Kind{
 		Without: map[driver.Class]string{driver.Acknowledging: "one XACK for what a read has brought", driver.Publishing: "the run's window", driver.Threading: "by the load"},
 		Client:  library, Settings: slices.Concat(streamSettings, connectionSettings, sentinelSettings), Supports: supports,
-		Fits: fits, Maps: natives, Keeps: keeps, ServerKeeps: drops.By("redis"), Share: share, Shared: true, Attaching: attaching, Open: open, Found: finds, Marks: marks,
+		Fits: fits, Maps: natives, Keeps: keeps, ServerKeeps: drops.By("redis"), Share: share, Headers: driver.Always, Shared: true, Attaching: attaching, Open: open, Found: finds, Marks: marks,
 	}
 }
 

@@ -39,8 +39,9 @@ func (b *body) MarshalBinary() ([]byte, error) { return b.bytes, nil }
 // outgoing is the body of a slot, which notes that it was written.
 type outgoing struct {
 	body
-	slot uint32
-	pipe *pipe
+	headers []body
+	slot    uint32
+	pipe    *pipe
 }
 
 // MarshalBinary implements encoding.BinaryMarshaler.
@@ -51,8 +52,8 @@ func (o *outgoing) MarshalBinary() ([]byte, error) {
 
 const nameArg = 1 // where the name of the stream or channel stands in a command
 
-// newProducer makes a producer whose command for a payload is what template says, to a stream or channel not yet named.
-func (d *session) newProducer(ctx context.Context, c driver.ProducerConfig, r driver.Receipts, template func(payload *outgoing) []any) (*producer, error) {
+// newProducer makes a producer whose command for a slot is what template says, to a stream or channel not yet named.
+func (d *session) newProducer(ctx context.Context, c driver.ProducerConfig, r driver.Receipts, template func(p *producer, slot uint32) []any) (*producer, error) {
 	p := &producer{
 		turns: make([]int, len(d.streams)), command: make([]redis.Cmder, c.InFlight), args: make([][]any, c.InFlight), bodies: make([]outgoing, c.InFlight),
 	}
@@ -84,7 +85,8 @@ func (d *session) newProducer(ctx context.Context, c driver.ProducerConfig, r dr
 	p.parts = make([][]driver.Message, len(p.pipes))
 	for slot := range p.args {
 		p.bodies[slot].slot = uint32(slot)
-		p.args[slot] = template(&p.bodies[slot])
+		p.bodies[slot].headers = make([]body, len(c.Headers))
+		p.args[slot] = template(p, uint32(slot))
 		p.command[slot] = redis.NewStringCmd(context.Background(), p.args[slot]...)
 	}
 	return p, nil
@@ -151,6 +153,21 @@ func (p *producer) payload(slot uint32) any {
 	return p.bodies[slot].bytes
 }
 
+// payloadField is the field of an entry that holds the payload. Headers are fields of their own, behind their prefix, so that none is taken
+// for it. The payload is the last field: it notes that the entry was written.
+const (
+	payloadField = "d"
+	headerPrefix = "h."
+)
+
+// fields are those of a slot's entry.
+func (p *producer) fields(headers []string, slot uint32, payload any) (list []any) {
+	for i, name := range headers {
+		list = append(list, headerPrefix+name, &p.bodies[slot].headers[i])
+	}
+	return append(list, payloadField, payload)
+}
+
 func (d *session) Producer(ctx context.Context, c driver.ProducerConfig, r driver.Receipts) (driver.Producer, error) {
 	return resend.Producer(d.config.Guarantee, c, r, func(r driver.Receipts) (driver.Producer, error) { return d.producer(ctx, c, r) })
 }
@@ -160,8 +177,8 @@ func (d *session) producer(ctx context.Context, c driver.ProducerConfig, r drive
 	if n := d.config.Topic.Int("MAXLEN"); n > 0 {
 		trim = []any{"maxlen", "~", n}
 	}
-	p, err := d.newProducer(ctx, c, r, func(payload *outgoing) []any {
-		return slices.Concat([]any{"xadd", ""}, trim, []any{"*", "d", payload})
+	p, err := d.newProducer(ctx, c, r, func(p *producer, slot uint32) []any {
+		return slices.Concat([]any{"xadd", ""}, trim, []any{"*"}, p.fields(c.Headers, slot, &p.bodies[slot]))
 	})
 	if err != nil {
 		return nil, err
@@ -169,7 +186,7 @@ func (d *session) producer(ctx context.Context, c driver.ProducerConfig, r drive
 	if driver.UsesStock(d.config.Client) {
 		fresh := func(ctx context.Context, pipeline redis.Pipeliner, slot uint32) redis.Cmder {
 			return pipeline.XAdd(ctx, &redis.XAddArgs{
-				Stream: p.name(slot), MaxLen: d.config.Topic.Int("MAXLEN"), Approx: true, Values: []any{"d", p.payload(slot)},
+				Stream: p.name(slot), MaxLen: d.config.Topic.Int("MAXLEN"), Approx: true, Values: p.fields(c.Headers, slot, p.payload(slot)),
 			})
 		}
 		for _, pipe := range p.pipes {
@@ -234,6 +251,9 @@ func (p *producer) Send(_ context.Context, batch []driver.Message) error {
 		m := &batch[i]
 		to := choose(p.places[m.Topic], m.Key, &p.turns[m.Topic])
 		p.bodies[m.Slot].bytes, p.bodies[m.Slot].pipe = m.Payload, p.pipes[to.pipe]
+		for i, value := range m.Headers {
+			p.bodies[m.Slot].headers[i].bytes = value
+		}
 		p.args[m.Slot][nameArg] = to.name
 		if len(p.pipes) > 1 {
 			p.parts[to.pipe] = append(p.parts[to.pipe], *m)

@@ -83,7 +83,7 @@ func (d channels) Setup(_ context.Context, t driver.Topology) error {
 func (channels) Clean(context.Context) error { return nil }
 
 func (d channels) Producer(ctx context.Context, c driver.ProducerConfig, r driver.Receipts) (driver.Producer, error) {
-	p, err := d.newProducer(ctx, c, r, func(payload *outgoing) []any { return []any{"publish", "", payload} })
+	p, err := d.newProducer(ctx, c, r, func(p *producer, slot uint32) []any { return []any{"publish", "", &p.bodies[slot]} })
 	if err != nil {
 		return nil, err
 	}
@@ -117,11 +117,11 @@ func (d channels) Consume(ctx context.Context, c driver.ConsumerConfig, s driver
 	}
 	ready()
 	var payload []byte
-	var one [1][]byte
+	one := driver.NewBatch(nil, 1)
 	if driver.UsesStock(d.config.Client) {
 		for m := range sub.Channel(redis.WithChannelSendTimeout(math.MaxInt64)) { // until sub is closed
-			one[0] = []byte(m.Payload)
-			s.Deliver(one[:])
+			one.Add([]byte(m.Payload), nil)
+			one.Deliver(s)
 		}
 		return nil
 	}
@@ -137,8 +137,8 @@ func (d channels) Consume(ctx context.Context, c driver.ConsumerConfig, s driver
 		}
 		if m, ok := m.(*redis.Message); ok {
 			payload = append(payload[:0], m.Payload...)
-			one[0] = payload
-			s.Deliver(one[:])
+			one.Add(payload, nil)
+			one.Deliver(s)
 		}
 	}
 	return nil

@@ -8,7 +8,21 @@ import (
 )
 
 // message is one entry of a stream: its parts lie in the reply's own bytes.
-type message struct{ id, payload []byte }
+type message struct {
+	id, payload []byte
+	headers     []byte // the fields before the payload, as they came
+}
+
+// header finds a header; nil: there is none of that name.
+func (m *message) header(name string) []byte {
+	for p := (parser{rest: m.headers}); len(p.rest) > 0 && p.err == nil; {
+		field, value := p.bulk(), p.bulk()
+		if own, ok := bytes.CutPrefix(field, []byte(headerPrefix)); ok && string(own) == name {
+			return value
+		}
+	}
+	return nil
+}
 
 var errReply = errors.New("an unexpected reply of XREADGROUP")
 
@@ -32,12 +46,11 @@ func (p *parser) each(room []message, f func(stream []byte, list []message)) err
 			p.count()
 			m := message{id: p.bulk()}
 			// Of an entry that was trimmed while it was pending, nil is left.
-			if fields := p.count(); fields > 0 {
-				for i := 0; i < fields && p.err == nil; i++ {
-					if b := p.bulk(); i == 1 {
-						m.payload = b
-					}
-				}
+			fields := p.count()
+			for first := p.rest; fields > 0 && p.err == nil; fields -= 2 {
+				m.headers = first[:len(first)-len(p.rest)]
+				p.bulk()
+				m.payload = p.bulk()
 			}
 			room = append(room, m)
 		}

@@ -14,10 +14,11 @@ import (
 type stockReader struct {
 	client         redis.UniversalClient
 	sink           driver.Sink
+	came           driver.Batch
 	fresh, pending redis.XReadGroupArgs // new messages, and those delivered before and not acknowledged
 }
 
-func (d *session) stockReader(client redis.UniversalClient, streams []string, group, name string, s driver.Sink) *stockReader {
+func (d *session) stockReader(client redis.UniversalClient, streams []string, group, name string, s driver.Sink, headers []string) *stockReader {
 	c := d.config.Client
 	from := func(id string) redis.XReadGroupArgs {
 		return redis.XReadGroupArgs{
@@ -25,7 +26,7 @@ func (d *session) stockReader(client redis.UniversalClient, streams []string, gr
 			Streams: slices.Concat(streams, slices.Repeat([]string{id}, len(streams))),
 		}
 	}
-	return &stockReader{client: client, sink: s, fresh: from(">"), pending: from("0")}
+	return &stockReader{client: client, sink: s, came: driver.NewBatch(headers, 0), fresh: from(">"), pending: from("0")}
 }
 
 // read delivers what comes, n messages, or nothing in time.
@@ -39,18 +40,17 @@ func (r *stockReader) read(ctx context.Context, behind bool) (n int, err error) 
 		return 0, nil
 	}
 	for _, stream := range came {
-		var payloads [][]byte
 		var ids []string
 		for _, m := range stream.Messages {
-			if payload, ok := m.Values["d"].(string); ok { // else trimmed before it could be read again
-				payloads = append(payloads, []byte(payload))
+			if payload, ok := m.Values[payloadField].(string); ok { // else trimmed before it could be read again
+				r.came.Add([]byte(payload), func(name string) []byte { return value(m, name) })
 			}
 			ids = append(ids, m.ID)
 		}
 		if n += len(ids); len(ids) == 0 {
 			continue
 		}
-		r.sink.Deliver(payloads)
+		r.came.Deliver(r.sink)
 		if !args.NoAck {
 			if err := r.client.XAck(ctx, stream.Stream, args.Group, ids...).Err(); err != nil {
 				return n, err
@@ -58,4 +58,12 @@ func (r *stockReader) read(ctx context.Context, behind bool) (n int, err error) 
 		}
 	}
 	return n, err
+}
+
+// value finds a header; nil: there is none of that name.
+func value(m redis.XMessage, name string) []byte {
+	if text, ok := m.Values[headerPrefix+name].(string); ok {
+		return driver.Bytes(text)
+	}
+	return nil
 }

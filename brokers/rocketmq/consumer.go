@@ -187,13 +187,13 @@ type receiver struct {
 	request  *v2.ReceiveMessageRequest
 	attempt  string
 	messages []*v2.Message
-	payloads [][]byte
+	came     driver.Batch
 	entries  []*v2.AckMessageEntry
 }
 
 // receiveAll receives until ctx ends, whatever happens to the connection.
 func (r *consumer) receiveAll(ctx context.Context, topic int) {
-	at := &receiver{consumer: r, topic: topic, attempt: rand.Text()}
+	at := &receiver{consumer: r, topic: topic, attempt: rand.Text(), came: driver.NewBatch(r.seat.Headers, mostMessages)}
 	at.request = &v2.ReceiveMessageRequest{
 		Group: r.group(topic), FilterExpression: everything, BatchSize: mostMessages,
 		MessageQueue:       &v2.MessageQueue{Topic: &v2.Resource{Name: r.session.topicName(topic)}, Broker: &v2.Broker{}, Permission: v2.Permission_READ},
@@ -271,15 +271,20 @@ func (r *receiver) handOn(ctx context.Context) {
 }
 
 func (r *receiver) deliver() {
-	r.payloads = r.payloads[:0]
 	for _, m := range r.messages {
 		if !r.early || r.session.once.first(r.seat.Seat(), r.topic, m.GetSystemProperties().GetMessageId()) {
-			r.payloads = append(r.payloads, m.GetBody())
+			r.came.Add(m.GetBody(), func(name string) []byte { return property(m, name) })
 		}
 	}
-	if len(r.payloads) > 0 {
-		r.sink.Deliver(r.payloads)
+	r.came.Deliver(r.sink)
+}
+
+// property finds a property of a message; nil: there is none of that name.
+func property(m *v2.Message, name string) []byte {
+	if text, ok := m.GetUserProperties()[name]; ok {
+		return driver.Bytes(text)
 	}
+	return nil
 }
 
 // acknowledge tells the broker of all messages of a receive, and does so again while the connection is lost: until then an

@@ -18,7 +18,7 @@ const library = "github.com/apache/rocketmq-clients/golang/v5"
 func driverKind() driver.Kind {
 	return driver.Kind{
 		Client: library, Settings: settings, Supports: supports, Fits: fits, Maps: natives, Server: server, ServerKeeps: drops.By("rocketmq"), Attaching: attaching,
-		Shared: true, Open: open,
+		Shared: true, Headers: driver.Always, Open: open,
 		Redelivers: func(_ driver.Guarantee, client driver.Values, _ map[string]any) time.Duration {
 			return client.Duration("invisibleDuration")
 		},

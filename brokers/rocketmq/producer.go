@@ -37,6 +37,7 @@ type producer struct {
 	link     *link
 	receipts driver.Receipts
 	slots    []outgoing
+	headers  []string // names
 	topics   []*v2.Resource
 	lanes    []chan item
 	byKey    bool // several message groups: a call carries one message, since the server looks at its group only then
@@ -77,7 +78,7 @@ func newProducer(s *session, c driver.ProducerConfig, r driver.Receipts) (*produ
 		return nil, err
 	}
 	p := &producer{
-		session: s, link: l, receipts: r, slots: make([]outgoing, c.InFlight), topics: make([]*v2.Resource, len(s.topology.Topics)),
+		session: s, link: l, receipts: r, slots: make([]outgoing, c.InFlight), headers: c.Headers, topics: make([]*v2.Resource, len(s.topology.Topics)),
 		early: s.config.Guarantee.Acks == driver.AcksNone, once: s.config.Guarantee.Delivery == driver.AtMostOnce,
 		prefix: strings.ToLower(rand.Text()[:idPrefix]) + "-",
 	}
@@ -121,6 +122,7 @@ func (p *producer) Send(ctx context.Context, batch []driver.Message) error {
 			payload = append([]byte(nil), payload...)
 		}
 		out.topic, out.message.Topic, out.message.Body = m.Topic, p.topics[m.Topic], payload
+		p.properties(&out.message, m)
 		if !m.Resent {
 			p.last++
 			out.system.MessageId = p.prefix + strconv.FormatUint(p.last, 10)
@@ -139,6 +141,16 @@ func (p *producer) Send(ctx context.Context, batch []driver.Message) error {
 	}
 	p.handOver()
 	return nil
+}
+
+// properties makes the headers of m the user properties of a message.
+func (p *producer) properties(out *v2.Message, m *driver.Message) {
+	if out.UserProperties == nil && len(p.headers) > 0 {
+		out.UserProperties = make(map[string]string, len(p.headers))
+	}
+	for i, name := range p.headers {
+		out.UserProperties[name] = string(m.Headers[i])
+	}
 }
 
 // handOver completes the slots of a Send whose answer nobody waits for.

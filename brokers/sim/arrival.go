@@ -8,8 +8,8 @@ type parcel struct {
 	partition int
 	copies    int
 	chunk     *chunk
-	at, n     uint32
-	held      int64 // since when it waits for the neighbour it changes places with
+	at, n     uint32 // n is marked, see withHeaders
+	held      int64  // since when it waits for the neighbour it changes places with
 }
 
 // heldAtMost bounds that wait: the last message of a stream has no later neighbour.
@@ -70,7 +70,7 @@ func (b *broker) hasRoom(p *producer, m *driver.Message) bool {
 	if s.queueLimit > 0 && s.queueFull == fullBlocks && int64(t.backlog()) >= s.queueLimit {
 		return false
 	}
-	return b.memory.fits(len(m.Payload), b.waiting*entryBytes)
+	return b.memory.fits(p.sized(m), b.waiting*entryBytes)
 }
 
 // take decides the whole fate of one message.
@@ -98,10 +98,10 @@ func (b *broker) take(p *producer, m *driver.Message, arrival int64) {
 	case len(t.subscriptions) == 0:
 		return
 	}
-	c := parcel{topic: t, partition: t.partition(m.Key), copies: 1, n: uint32(len(m.Payload))}
-	c.chunk, c.at = b.memory.store(m.Payload)
-	if b.hit(s.corrupt) && c.n > 0 {
-		c.chunk.buf[c.at+c.n-1] ^= 0x10
+	c := parcel{topic: t, partition: t.partition(m.Key), copies: 1}
+	c.chunk, c.at, c.n = p.store(m)
+	if n := c.n &^ withHeaders; b.hit(s.corrupt) && n > 0 {
+		c.chunk.buf[c.at+n-1] ^= 0x10
 		b.stats.Corrupted++
 	}
 	if b.hit(s.duplicate) {

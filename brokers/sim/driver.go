@@ -22,7 +22,7 @@ func init() {
 // Kind describes the driver: name "sim". Any non-empty string is an address; all drivers in the process that open the
 // same one share its broker.
 func Kind() driver.Kind {
-	return driver.Kind{Settings: declared(), Supports: supports, Fits: fits, Maps: natives, Share: share, Keeps: keeps, Redelivers: redelivers, Shared: true, Open: open}
+	return driver.Kind{Settings: declared(), Supports: supports, Fits: fits, Maps: natives, Share: share, Keeps: keeps, Redelivers: redelivers, Headers: driver.Always, Shared: true, Open: open}
 }
 
 // share implements driver.Kind.Share: the surplus consumers of a partition compete for it.
@@ -123,7 +123,7 @@ func (d *simDriver) producer(c driver.ProducerConfig, r driver.Receipts) (driver
 		}
 	}
 	p := &producer{
-		broker: b, receipts: r, atMostOnce: d.guarantee.Delivery == driver.AtMostOnce,
+		broker: b, names: c.Headers, receipts: r, atMostOnce: d.guarantee.Delivery == driver.AtMostOnce,
 		handed: make([]uint32, 0, max(c.InFlight, handful)), scratch: make([]uint32, 0, handful),
 		held: map[int]parcel{}, room: make(chan struct{}, 1),
 	}
@@ -143,7 +143,7 @@ func (d *simDriver) Consume(ctx context.Context, cfg driver.ConsumerConfig, s dr
 		return fmt.Errorf("sim: topics %v, subscription %d: not in the topology", cfg.Topics(), cfg.Subscription)
 	}
 	b := d.broker
-	c := &consumer{sink: s, batch: make([][]byte, 0, handful)}
+	c := &consumer{sink: s, batch: driver.NewBatch(cfg.Headers, handful)}
 	b.mu.Lock()
 	var queues []*queue
 	for _, topic := range cfg.Topics() {

@@ -59,6 +59,8 @@ type producer struct {
 	// that the server is through with the producer. It is taken before the broker's lock.
 	completing sync.Mutex
 	scratch    []uint32
+	names      []string // of headers
+	whole      []byte   // of a message with headers, as it is stored; reused
 }
 
 // closeGrace is how long Close waits for acknowledgements that are under way.

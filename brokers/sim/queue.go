@@ -4,12 +4,15 @@ package sim
 type entry struct {
 	due   int64 // broker time
 	chunk *chunk
-	at, n uint32
+	at, n uint32 // n is marked, see withHeaders
 }
 
 const entryBytes = 24
 
-func (e entry) payload() []byte { return e.chunk.buf[e.at : e.at+e.n : e.at+e.n] }
+func (e entry) payload() []byte {
+	end := e.at + e.n&^withHeaders
+	return e.chunk.buf[e.at:end:end]
+}
 
 // queue holds the deliveries of one partition of a topic to one subscription: first in, first out, or by due time. It
 // grows to its largest backlog and stays there. It is guarded by the broker's lock, but turn is the server's own.

@@ -205,29 +205,30 @@ func (s *server) deliver(h handover, now int64) {
 	if c.gone {
 		return
 	}
-	c.batch, s.released = c.batch[:0], s.released[:0]
+	s.released = s.released[:0]
 	b.mu.Lock()
 	t := b.freezes.broker(b.elapsed(now))
-	for h.queue.len > 0 && len(c.batch) < handful && h.queue.first() <= t {
+	for h.queue.len > 0 && c.batch.Len() < handful && h.queue.first() <= t {
 		e := h.queue.pop()
-		c.batch = append(c.batch, e.payload())
+		c.batch.Add(e.payload(), e.header)
 		s.released = append(s.released, e.chunk)
 	}
 	b.mu.Unlock()
-	if len(c.batch) == 0 {
+	n := c.batch.Len()
+	if n == 0 {
 		return
 	}
-	s.more = s.more || len(c.batch) == handful
+	s.more = s.more || n == handful
 	if b.settings.work > 0 {
-		burn(int64(b.settings.work) * int64(len(c.batch)))
+		burn(int64(b.settings.work) * int64(n))
 	}
-	c.sink.Deliver(c.batch)
+	c.batch.Deliver(c.sink)
 	b.mu.Lock()
 	for _, k := range s.released {
 		b.memory.release(k)
 	}
-	b.waiting -= int64(len(c.batch))
-	b.stats.Delivered += int64(len(c.batch))
+	b.waiting -= int64(n)
+	b.stats.Delivered += int64(n)
 	b.mu.Unlock()
 }
 
@@ -254,5 +255,5 @@ type consumer struct {
 
 	mu    sync.Mutex // held while delivering; taken before the broker's lock
 	gone  bool
-	batch [][]byte
+	batch driver.Batch
 }

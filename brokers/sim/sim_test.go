@@ -44,10 +44,11 @@ type sink struct {
 	at      []time.Time
 }
 
-func (s *sink) Deliver(batch [][]byte) {
+func (s *sink) Deliver(batch []driver.Received) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, p := range batch {
+	for _, m := range batch {
+		p := m.Payload
 		n := int(binary.LittleEndian.Uint32(p))
 		if p[len(p)-1] != 0 {
 			n = -n

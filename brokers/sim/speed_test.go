@@ -25,7 +25,7 @@ func (f *flow) Done(slots []uint32, _ error) {
 	}
 }
 
-func (f *flow) Deliver(batch [][]byte) { f.received.Add(int64(len(batch))) }
+func (f *flow) Deliver(batch []driver.Received) { f.received.Add(int64(len(batch))) }
 
 func newFlow(b testing.TB, slots int, client map[string]any) *flow {
 	f := &flow{free: make(chan uint32, slots), payloads: make([][]byte, slots)}

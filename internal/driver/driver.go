@@ -47,14 +47,14 @@ type Cleaner interface {
 type Relayer interface {
 	// Relay relays until ctx ends, then returns nil; any other end is an error. Several relays share the messages of every topic, and what one
 	// that was killed left undone another does, or itself when it is started again with its ID. ready is called once, when the broker
-	// knows the relay. Keys and the order of a stream are kept.
+	// knows the relay. Keys, headers and the order of a stream are kept.
 	Relay(ctx context.Context, c RelayConfig, ready func()) error
 }
 
 // RelayConfig describes one relay.
 type RelayConfig struct {
 	ID       int // 1..n; the same after a restart
-	MaxBytes int // largest payload that will come
+	MaxBytes int // the largest message that will come, as in ProducerConfig
 }
 
 // Dropper is a Driver whose client library drops deliveries inside this process while a consumer doesn't keep up with them (Kind.Drops). The
@@ -117,7 +117,7 @@ func Announced(properties map[string]any) Description {
 // Producer sends messages. It is owned by one goroutine: no two of its methods run at once.
 type Producer interface {
 	// Send hands batch to the client. It may block on the client's own back-pressure but never waits for an
-	// acknowledgement. batch itself is valid only during the call; each message's Payload and Key are lent until
+	// acknowledgement. batch itself is valid only during the call; each message's Payload, Key and Headers are lent until
 	// its slot is Done. If Send returns an error, every slot of batch is still completed exactly once via Receipts.
 	Send(ctx context.Context, batch []Message) error
 	// Flush pushes out whatever the client still holds back; it doesn't wait for acknowledgements.
@@ -127,12 +127,13 @@ type Producer interface {
 	Close() error
 }
 
-// Message is one message to send. Key and Payload are lent to the driver until Slot is Done.
+// Message is one message to send. Key, Payload and Headers are lent to the driver until Slot is Done. A consumer gets all of them byte for byte.
 type Message struct {
 	Slot    uint32 // below ProducerConfig.InFlight
 	Topic   int    // index into Topology.Topics
 	Key     []byte
 	Payload []byte
+	Headers [][]byte // the values of ProducerConfig.Headers, in their order
 	// Resent tells that this producer was given the message before, in the same slot, and completed it with
 	// ErrDisconnected: where the broker knows duplicates, it gets the identity that it had then.
 	Resent bool
@@ -155,9 +156,9 @@ func Fail(r Receipts, batch []Message, err error) {
 	r.Done(slots, err)
 }
 
-// Sink receives delivered payloads. The bytes are valid only during the call; the slice may be reused afterwards.
+// Sink receives messages. Their bytes are valid only during the call; the slice may be reused afterwards.
 type Sink interface {
-	Deliver(batch [][]byte)
+	Deliver(batch []Received)
 }
 
 // OneAtATime is s for several goroutines of one consumer: its Deliver is never called concurrently.
@@ -168,7 +169,7 @@ type oneAtATime struct {
 	sink Sink
 }
 
-func (o *oneAtATime) Deliver(batch [][]byte) {
+func (o *oneAtATime) Deliver(batch []Received) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.sink.Deliver(batch)
@@ -176,19 +177,21 @@ func (o *oneAtATime) Deliver(batch [][]byte) {
 
 // ProducerConfig describes one producer.
 type ProducerConfig struct {
-	ID       int   // 0..n-1 over the whole run
-	Topics   []int // indexes into Topology.Topics that this producer sends to
-	InFlight int   // slots: no more messages than this are ever outstanding
-	MaxBytes int   // largest payload that will be sent
+	ID       int      // 0..n-1 over the whole run
+	Topics   []int    // indexes into Topology.Topics that this producer sends to
+	InFlight int      // slots: no more messages than this are ever outstanding
+	MaxBytes int      // the largest message that will be sent: its payload and, by HeaderBytes, its headers
+	Headers  []string // the names of the headers that every message carries; none unless Kind.Headers allows them
 }
 
 // ConsumerConfig describes one consumer.
 type ConsumerConfig struct {
-	ID           int   // 0..n-1 within its subscription and topic
-	Of           int   // n; 0: not known, and the consumer reads every partition
-	Topic        int   // index into Topology.Topics
-	Also         []int // further topics that it reads by the same connection; only where Kind.Shared
-	Subscription int   // index into Topology.Subscriptions
+	ID           int      // 0..n-1 within its subscription and topic
+	Of           int      // n; 0: not known, and the consumer reads every partition
+	Topic        int      // index into Topology.Topics
+	Also         []int    // further topics that it reads by the same connection; only where Kind.Shared
+	Subscription int      // index into Topology.Subscriptions
+	Headers      []string // the names of the headers that are delivered; none unless Kind.Headers allows them
 	// Delay is how long the application works on a message, on average: what it asks for ahead waits for so long, one after the other.
 	Delay time.Duration
 }
@@ -278,6 +281,8 @@ type Kind struct {
 	// Keyless says, as a clause, that topics have no partitions and a message's key would go nowhere under these client
 	// settings; empty, or nil, where the broker has a use for keys. Several partitions and a keyDistributor are refused with it.
 	Keyless func(client Values) string
+	// Headers says, as a clause, why messages carry no headers under these settings; empty where they do. Nil: the protocol has none.
+	Headers func(g Guarantee, client Values) string
 	// Procs is how many threads of Go code serve one connection of this client best, 0 for no preference. A client
 	// that passes every message through several goroutines spends more on waking threads than on its work when it
 	// is given more. It is applied where a point has one producer and one consumer at most, and the client is tuned.

@@ -17,7 +17,8 @@ type Shape struct {
 	Fewest        int  // of the subscription that has the fewest; 0: as many as Consumers
 	Relays        int  // between producers and consumers
 	Connections   int  // that share the topics; 0: every producer and consumer has its own
-	MaxBytes      int  // the largest payload; 0: not known yet
+	MaxBytes      int  // the largest message, as in ProducerConfig; 0: not known yet
+	Headers       bool // messages carry headers that the spec asks for
 	InFlight      int  // messages of one producer; 0: not known yet
 	Backlog       bool // consumers come when everything has been sent
 
@@ -64,6 +65,9 @@ func (k Kind) Refusal(c Config, s Shape) error {
 	}
 	if err := k.refusesTopics(c, s); err != nil {
 		return err
+	}
+	if why := k.Headerless(c.Guarantee, c.Client); s.Headers && why != "" {
+		return Unsupported("headers", "%s", why)
 	}
 	if k.Share != nil {
 		if err := k.Share(c.Guarantee, c.Topic, s.Consumers, s.Partitions); err != nil {

@@ -1,45 +1,55 @@
-// Package wire writes the identity and the times of a message into its payload, and reads and checks them. It knows nothing of brokers,
-// of the clock that the times were read from, or of duplicates.
+// Package wire writes the identity and the times of a message into its body or into a header beside it, and reads and checks them. It knows
+// nothing of brokers, of the clock that the times were read from, or of duplicates.
 //
 // A sender calls Prepare once for each payload buffer, and Stamp for each message:
 //
-//	sum := wire.Prepare(payload, run)
-//	wire.Stamp(payload, wire.MakeID(producer, seq), intended, sent, sum)
+//	stamp, body := wire.Split(payload)
+//	sum := wire.Prepare(stamp, body, run)
+//	wire.Stamp(stamp, wire.MakeID(producer, seq), intended, sent, sum)
 //	…
-//	header, status := wire.Read(received)
+//	header, status := wire.Read(wire.Split(received))
+//
+// Where the body has to arrive as it is, the stamp is a buffer of HeaderSize bytes of its own, and travels as Text.
 package wire
 
 import (
+	"encoding/base64"
 	"encoding/binary"
 	"fmt"
 
 	"github.com/zeebo/xxh3"
 )
 
-// A payload begins, little endian, with
+// A stamp is, little endian,
 //
 //	 0..8   identity: producer in the top 22 bits, sequence number below
 //	 8..16  intended time, ns        ┐
-//	16..24  sent time, ns            │ only in payloads of
-//	24..28  checksum                 │ HeaderSize and more
-//	28..32  magic, version, run      ┘
+//	16..24  sent time, ns            │ only in stamps of
+//	24..28  magic, version, run      │ HeaderSize bytes
+//	28..32  checksum                 ┘
 //
-// The checksum is the lower half of the 64-bit XXH3 hash of the first 24 bytes, seeded with the hash of everything from byte 28 on.
-// That seed is the same for every message of one buffer, so Prepare computes it once and Stamp hashes only 24 bytes. One damaged payload
-// in 2³² has the right checksum by chance. docs/decisions/018-a-faster-checksum.md says why it is no CRC.
+// The checksum is the lower half of the 64-bit XXH3 hash of the first 28 bytes, seeded with the hash of the body. That seed is the same for
+// every message of one buffer, so Prepare computes it once and Stamp hashes only 28 bytes. One damaged message in 2³² has the right checksum
+// by chance. docs/decisions/018-a-faster-checksum.md says why it is no CRC.
 const (
-	IDSize     = 8  // the smallest payload
-	HeaderSize = 32 // the smallest payload that carries times and a checksum
+	IDSize     = 8  // the smallest stamp
+	HeaderSize = 32 // of a stamp that has times and a checksum
 
 	intendedAt = 8
 	sentAt     = 16
-	sumAt      = 24
-	tagAt      = 28 // magic and version, one byte each
-	runAt      = 30
+	tagAt      = 24 // magic and version, one byte each
+	runAt      = 26
+	sumAt      = 28
 
 	magic   = 0xB7
-	version = 3
+	version = 4
 )
+
+// Name is the name of the header that carries a stamp beside a body. It is one word, since some protocols allow identifiers only.
+const Name = "brokermark"
+
+// TextSize is the length of a stamp as Text.
+const TextSize = (HeaderSize*8 + 5) / 6
 
 // ID is the identity of a message: its producer and its sequence number. Message 7 of producer 3 has the ID 3<<42 | 7.
 type ID uint64
@@ -65,16 +75,16 @@ func (id ID) Seq() uint64 { return uint64(id) & MaxSeq }
 
 func (id ID) String() string { return fmt.Sprintf("%d/%d", id.Producer(), id.Seq()) }
 
-// Header is what a payload carries: the identity of its message, the times, and the run.
+// Header is what a stamp says: the identity of its message, the times, and the run.
 type Header struct {
 	ID       ID
 	Intended int64  // when the message was due, ns on the sender's clock
 	Sent     int64  // when it was sent, ns on the sender's clock
 	Run      uint16 // as in Prepare
-	Timed    bool   // the payload has room for all of these; otherwise only ID is set
+	Timed    bool   // the stamp has room for all of these; otherwise only ID is set
 }
 
-// Status is the result of checking a payload.
+// Status is the result of checking a message.
 type Status uint8
 
 // The results of Read.
@@ -97,63 +107,84 @@ func (s Status) String() string {
 	return fmt.Sprintf("status %d", uint8(s))
 }
 
-// Prepare writes the part of the header that all messages of a run have in common into a payload whose body, the rest of it, is in place. It
-// returns the hash of both, which has to be passed to Stamp until the body changes; 0 for payloads shorter than HeaderSize, which have no
-// checksum. run is a number that tells the messages of this run from those that an earlier run left on the broker.
-func Prepare(payload []byte, run uint16) (bodySum uint64) {
-	if len(payload) < HeaderSize {
+// Split divides a payload that carries its stamp itself: the stamp is its first HeaderSize bytes, or all of a shorter payload.
+func Split(payload []byte) (stamp, body []byte) {
+	n := min(len(payload), HeaderSize)
+	return payload[:n], payload[n:]
+}
+
+// Prepare writes the part that all messages of a run have in common into a stamp, and returns the hash of the body, which has to be passed to
+// Stamp until the body changes; 0 for stamps shorter than HeaderSize, which have no checksum. run is a number that tells the messages of this
+// run from those that an earlier run left on the broker.
+func Prepare(stamp, body []byte, run uint16) (bodySum uint64) {
+	if len(stamp) < HeaderSize {
 		return 0
 	}
-	payload[tagAt], payload[tagAt+1] = magic, version
-	binary.LittleEndian.PutUint16(payload[runAt:], run)
-	return xxh3.Hash(payload[tagAt:])
+	stamp[tagAt], stamp[tagAt+1] = magic, version
+	binary.LittleEndian.PutUint16(stamp[runAt:], run)
+	return xxh3.Hash(body)
 }
 
-// Stamp writes a message's identity, times and checksum into a prepared payload; only its identity if the payload is shorter than
-// HeaderSize. It panics if the payload is shorter than IDSize.
-func Stamp(payload []byte, id ID, intended, sent int64, bodySum uint64) {
-	binary.LittleEndian.PutUint64(payload, uint64(id))
-	if len(payload) < HeaderSize {
+// Stamp writes a message's identity, times and checksum into a prepared stamp; only its identity if that is shorter than HeaderSize. It
+// panics if the stamp is shorter than IDSize.
+func Stamp(stamp []byte, id ID, intended, sent int64, bodySum uint64) {
+	binary.LittleEndian.PutUint64(stamp, uint64(id))
+	if len(stamp) < HeaderSize {
 		return
 	}
-	binary.LittleEndian.PutUint64(payload[intendedAt:], uint64(intended))
-	binary.LittleEndian.PutUint64(payload[sentAt:], uint64(sent))
-	binary.LittleEndian.PutUint32(payload[sumAt:], checksum(payload, bodySum))
+	binary.LittleEndian.PutUint64(stamp[intendedAt:], uint64(intended))
+	binary.LittleEndian.PutUint64(stamp[sentAt:], uint64(sent))
+	binary.LittleEndian.PutUint32(stamp[sumAt:], checksum(stamp, bodySum))
 }
 
-func checksum(payload []byte, bodySum uint64) uint32 {
-	return uint32(xxh3.HashSeed(payload[:sumAt], bodySum))
+func checksum(stamp []byte, bodySum uint64) uint32 {
+	return uint32(xxh3.HashSeed(stamp[:sumAt], bodySum))
 }
 
-// Read reads and checks a payload. The header of a Foreign or Damaged payload is for diagnosis only.
-func Read(payload []byte) (Header, Status) {
-	if len(payload) < HeaderSize {
-		id, ok := ReadID(payload)
+// Read reads and checks the stamp of a body. The header of a Foreign or Damaged message is for diagnosis only.
+func Read(stamp, body []byte) (Header, Status) {
+	if len(stamp) < HeaderSize {
+		id, ok := ReadID(stamp)
 		if !ok {
 			return Header{}, TooShort
 		}
 		return Header{ID: id}, Bare
 	}
 	h := Header{
-		ID:       ID(binary.LittleEndian.Uint64(payload)),
-		Intended: int64(binary.LittleEndian.Uint64(payload[intendedAt:])),
-		Sent:     int64(binary.LittleEndian.Uint64(payload[sentAt:])),
-		Run:      binary.LittleEndian.Uint16(payload[runAt:]),
+		ID:       ID(binary.LittleEndian.Uint64(stamp)),
+		Intended: int64(binary.LittleEndian.Uint64(stamp[intendedAt:])),
+		Sent:     int64(binary.LittleEndian.Uint64(stamp[sentAt:])),
+		Run:      binary.LittleEndian.Uint16(stamp[runAt:]),
 		Timed:    true,
 	}
-	if payload[tagAt] != magic || payload[tagAt+1] != version {
+	if stamp[tagAt] != magic || stamp[tagAt+1] != version {
 		return h, Foreign
 	}
-	if checksum(payload, xxh3.Hash(payload[tagAt:])) != binary.LittleEndian.Uint32(payload[sumAt:]) {
+	if checksum(stamp, xxh3.Hash(body)) != binary.LittleEndian.Uint32(stamp[sumAt:]) {
 		return h, Damaged
 	}
 	return h, OK
 }
 
-// ReadID reads the identity and checks nothing else. ok is false if the payload is too short to have one.
-func ReadID(payload []byte) (id ID, ok bool) {
-	if len(payload) < IDSize {
+// ReadID reads the identity and checks nothing else. ok is false if the stamp is too short to have one.
+func ReadID(stamp []byte) (id ID, ok bool) {
+	if len(stamp) < IDSize {
 		return 0, false
 	}
-	return ID(binary.LittleEndian.Uint64(payload)), true
+	return ID(binary.LittleEndian.Uint64(stamp)), true
+}
+
+// PutText writes a stamp of HeaderSize bytes as text, TextSize characters that every protocol takes in a header.
+func PutText(text, stamp []byte) { base64.RawURLEncoding.Encode(text, stamp) }
+
+// ReadText is Read for a stamp that came as text beside the body. What is no such text is Foreign.
+func ReadText(text, body []byte) (Header, Status) {
+	var stamp [HeaderSize]byte
+	if len(text) != TextSize {
+		return Header{}, Foreign
+	}
+	if _, err := base64.RawURLEncoding.Strict().Decode(stamp[:], text); err != nil {
+		return Header{}, Foreign
+	}
+	return Read(stamp[:], body)
 }

@@ -67,7 +67,7 @@ type gate struct {
 	open chan struct{}
 }
 
-func (g gate) Deliver(batch [][]byte) {
+func (g gate) Deliver(batch []driver.Received) {
 	<-g.open
 	g.Sink.Deliver(batch)
 }

@@ -59,6 +59,8 @@ type stream struct {
 // driver passes the slot on from one to the other, and that orders the two.
 type slot struct {
 	payload        []byte            // a part of the slot's buffer, which has room for the largest body
+	stamp          []byte            // the beginning of the payload, or a buffer of its own if payloads are untouched
+	headers        [][]byte          // values, as driver.Message has them
 	recorder       *measure.Producer // where the message is booked; nil for a probe, which is not counted
 	seq            uint64
 	intended, sent int64  // ns on the clock's axis
@@ -72,6 +74,9 @@ func (s *slot) setBody(b *bodies, body int) {
 	content := b.all[body].content
 	s.payload = s.payload[:len(content)]
 	copy(s.payload, content)
+	if !b.untouched {
+		s.stamp, _ = wire.Split(s.payload)
+	}
 	s.body, s.bodySum = body, b.all[body].bodySum
 }
 
@@ -85,7 +90,8 @@ func newClient(ctx context.Context, w *Worker, index int) (*client, error) {
 	var err error
 	busiest.Do(ctx, c.name(), func(ctx context.Context) {
 		c.conn, err = w.driver.Producer(ctx, driver.ProducerConfig{
-			ID: c.firstProducer(), Topics: topicsOf(c.streams), InFlight: inFlight, MaxBytes: w.bodies.largest,
+			ID: c.firstProducer(), Topics: topicsOf(c.streams), InFlight: inFlight,
+			MaxBytes: w.bodies.largest + w.plan.HeaderSize(), Headers: w.plan.headers().names(),
 		}, c)
 	})
 	if err != nil {
@@ -125,8 +131,13 @@ func (c *client) allocateSlots(n int) {
 	b := c.worker.bodies
 	c.freeSlots, c.slots = newSlotRing(n), make([]slot, n)
 	buffers := make([]byte, n*b.largest)
+	headers := c.worker.plan.headers()
 	for i := range c.slots {
 		s := &c.slots[i]
+		s.headers = headers.values()
+		if b.untouched {
+			s.stamp = b.newStamp()
+		}
 		s.payload = buffers[i*b.largest:][:b.largest:b.largest]
 		s.setBody(b, i%len(b.all))
 	}
@@ -172,13 +183,16 @@ func (c *client) fillSlot(i int, slot uint32, from *stream, m stamp, recorder *m
 		}
 	}
 	payload := s.payload
-	wire.Stamp(payload, wire.MakeID(uint32(from.producer.ID), m.seq), m.intended, m.sent, s.bodySum)
+	wire.Stamp(s.stamp, wire.MakeID(uint32(from.producer.ID), m.seq), m.intended, m.sent, s.bodySum)
+	if c.worker.bodies.untouched {
+		wire.PutText(s.headers[0], s.stamp)
+	}
 	s.seq, s.intended, s.sent, s.recorder = m.seq, m.intended, m.sent, recorder
 	if recorder != nil {
 		s.phase = recorder.Sent(m.seq, len(payload), m.intended, m.sent, m.own)
 	}
 	d := &c.batch[i]
-	d.Slot, d.Topic, d.Payload = slot, from.producer.Topic, payload
+	d.Slot, d.Topic, d.Payload, d.Headers = slot, from.producer.Topic, payload, s.headers
 	if k := c.worker.keys; k != nil {
 		d.Key = k.text[k.of(from.producer.ID, m.seq)]
 	}

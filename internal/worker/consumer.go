@@ -18,6 +18,7 @@ type consumer struct {
 	run         uint16       // Plan.Run: messages of other runs are ignored
 	shortest    int          // bytes of the shortest payload that is sent
 	found       bool         // the topics hold messages of others
+	headers     headers      // that messages carry
 	probes      *Probes      // of the worker; probes among the messages are noted there
 	application *application // works on each message; nil: messages are only counted
 	first, last atomic.Int64 // when the first and the last counted message of the trial came, ns on the clock's axis; 0: none did
@@ -35,7 +36,7 @@ func (c *consumer) bookWith(r *measure.Consumer) {
 }
 
 // Deliver books a batch and lets the application work on it.
-func (c *consumer) Deliver(batch [][]byte) {
+func (c *consumer) Deliver(batch []driver.Received) {
 	if c.application == nil {
 		c.book(batch)
 		return
@@ -45,21 +46,22 @@ func (c *consumer) Deliver(batch [][]byte) {
 
 // book books messages and reports whether any of them was counted as received. They came together, so the clock is read once for
 // all.
-func (c *consumer) book(batch [][]byte) bool {
+func (c *consumer) book(batch []driver.Received) bool {
 	now := clock.Now()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	recorder := c.recorder
 	counted := false
-	for _, payload := range batch {
-		h, status := wire.Read(payload)
+	for i := range batch {
+		m := &batch[i]
+		h, status := c.headers.read(m, c.run)
 		if !c.isOwn(h, status) {
 			if recorder != nil {
 				c.others++
 			}
 			continue
 		}
-		cut := len(payload) < c.shortest // wire.Read doesn't notice that if the checksum was cut off, too
+		cut := len(m.Payload) < c.shortest // wire.Read doesn't notice that if the checksum was cut off, too
 		corrupt := status.Corrupt() || cut
 		probe := !corrupt && h.ID.Seq()&probeBit != 0
 		switch {

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/brokermark/brokermark/internal/clock"
+	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/measure"
 	"github.com/brokermark/brokermark/internal/wire"
 )
@@ -12,7 +13,8 @@ func TestWhatIsCutIsCorruptAndWhatAnEarlierRunLeftIsNot(t *testing.T) {
 	const run, earlier = 2, 1
 	payload := func(of uint16, size int) []byte {
 		b := make([]byte, size)
-		wire.Stamp(b, wire.MakeID(0, 0), clock.Now(), clock.Now(), wire.Prepare(b, of))
+		stamp, body := wire.Split(b)
+		wire.Stamp(stamp, wire.MakeID(0, 0), clock.Now(), clock.Now(), wire.Prepare(stamp, body, of))
 		return b
 	}
 	for name, c := range map[string]struct {
@@ -29,7 +31,7 @@ func TestWhatIsCutIsCorruptAndWhatAnEarlierRunLeftIsNot(t *testing.T) {
 		trial := measure.NewTrial(measure.Shape{Producers: 1, Consumers: 1, Subscriptions: 1})
 		consumer := &consumer{run: run, shortest: 200}
 		consumer.bookWith(trial.Consumer(0, 0, nil))
-		if consumer.book([][]byte{c.payload}) {
+		if consumer.book([]driver.Received{{Payload: c.payload}}) {
 			t.Errorf("%s was counted", name)
 		}
 		if got := trial.Books(measure.Warmup).Corrupted + trial.Books(measure.Measured).Corrupted; got != c.corrupt {
@@ -42,7 +44,8 @@ func TestInATopicOfOthersTheirMessagesAreNeitherCountedNorCorrupt(t *testing.T) 
 	const run, earlier = 2, 1
 	payload := func(of uint16, size int) []byte {
 		b := make([]byte, size)
-		wire.Stamp(b, wire.MakeID(0, 0), clock.Now(), clock.Now(), wire.Prepare(b, of))
+		stamp, body := wire.Split(b)
+		wire.Stamp(stamp, wire.MakeID(0, 0), clock.Now(), clock.Now(), wire.Prepare(stamp, body, of))
 		return b
 	}
 	damaged := func(of uint16) []byte {
@@ -64,7 +67,7 @@ func TestInATopicOfOthersTheirMessagesAreNeitherCountedNorCorrupt(t *testing.T) 
 		trial := measure.NewTrial(measure.Shape{Producers: 1, Consumers: 1, Subscriptions: 1})
 		consumer := &consumer{run: run, shortest: 200, found: true}
 		consumer.bookWith(trial.Consumer(0, 0, nil))
-		if consumer.book([][]byte{c.payload}) {
+		if consumer.book([]driver.Received{{Payload: c.payload}}) {
 			t.Errorf("%s was counted", name)
 		}
 		if got := trial.Books(measure.Warmup).Corrupted + trial.Books(measure.Measured).Corrupted; got != c.corrupt || consumer.others != c.others {

@@ -71,6 +71,7 @@ type consumerSetup struct {
 	Run       uint16
 	Shortest  int  // bytes of the shortest payload that is sent
 	Found     bool // the topics hold messages of others
+	Headers   headers
 }
 
 // localConsumers is all consumers of a worker, in this process. If they are apart from their worker, that other process has them
@@ -93,9 +94,11 @@ type localConsumers struct {
 func newLocalConsumers(d driver.Driver, setup consumerSetup, p *Probes, f *failure) *localConsumers {
 	l := &localConsumers{driver: d, lagging: setup.Lagging, failure: f}
 	l.life, l.endLife = context.WithCancel(context.Background())
+	names := setup.Headers.names()
 	for i, config := range setup.Consumers {
+		config.Headers = names
 		l.list = append(l.list, &consumer{
-			index: i, config: config, run: setup.Run, shortest: setup.Shortest, found: setup.Found, probes: p,
+			index: i, config: config, run: setup.Run, shortest: setup.Shortest, found: setup.Found, headers: setup.Headers, probes: p,
 			application: newApplication(setup.Delay, i, l.life.Done()),
 		})
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/brokermark/brokermark/internal/clock"
+	"github.com/brokermark/brokermark/internal/driver"
 )
 
 // Delay is the time that a consumer's application works on each message before it takes the next one. The consumer acknowledges a
@@ -52,7 +53,7 @@ func newApplication(d Delay, consumer int, ended <-chan struct{}) *application {
 
 // process passes the messages of a batch to receive, each when the work on the one before it is done, and returns when the work
 // on the last one is done. receive reports whether there is work to do on a message.
-func (a *application) process(batch [][]byte, receive func(one [][]byte) bool) {
+func (a *application) process(batch []driver.Received, receive func(one []driver.Received) bool) {
 	began := clock.Now()
 	if began-a.finishedAt > maxGap {
 		a.freeAt = began

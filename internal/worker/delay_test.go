@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/brokermark/brokermark/internal/clock"
+	"github.com/brokermark/brokermark/internal/driver"
 )
 
 func TestAConsumerTakesItsTimeForEveryMessage(t *testing.T) {
@@ -16,14 +17,14 @@ func TestAConsumerTakesItsTimeForEveryMessage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a := newApplication(d, 0, nil)
 			const n = 100
-			batch := make([][]byte, n)
+			batch := make([]driver.Received, n)
 			for i := range batch {
-				batch[i] = []byte{byte(i)}
+				batch[i].Payload = []byte{byte(i)}
 			}
 			var at []int64
 			began := clock.Now()
-			a.process(batch, func(one [][]byte) bool {
-				if len(one) != 1 || int(one[0][0]) != len(at) {
+			a.process(batch, func(one []driver.Received) bool {
+				if len(one) != 1 || int(one[0].Payload[0]) != len(at) {
 					t.Fatalf("%v is the %dth message", one, len(at))
 				}
 				at = append(at, clock.Now())
@@ -54,7 +55,7 @@ func TestAConsumerThatEndsGivesUpItsWork(t *testing.T) {
 	a := newApplication(Delay{Mean: time.Hour}, 0, life)
 	time.AfterFunc(50*time.Millisecond, func() { close(life) })
 	began, taken := time.Now(), 0
-	a.process(make([][]byte, 10), func([][]byte) bool { taken++; return true })
+	a.process(make([]driver.Received, 10), func([]driver.Received) bool { taken++; return true })
 	if took := time.Since(began); took > 10*time.Second || taken != 1 {
 		t.Errorf("%d messages taken, ended after %v", taken, took)
 	}

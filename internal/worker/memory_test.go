@@ -32,7 +32,7 @@ func (m *memory) Consume(ctx context.Context, c driver.ConsumerConfig, s driver.
 }
 
 func (m *memory) Producer(_ context.Context, c driver.ProducerConfig, r driver.Receipts) (driver.Producer, error) {
-	p := &memoryProducer{receipts: r, slots: make([]uint32, 0, c.InFlight), batch: make([][]byte, 0, c.InFlight)}
+	p := &memoryProducer{receipts: r, slots: make([]uint32, 0, c.InFlight), batch: make([]driver.Received, 0, c.InFlight)}
 	for s := range m.subs {
 		p.sinks = append(p.sinks, m.sinks[[2]int{c.Topics[0], s}])
 	}
@@ -43,14 +43,14 @@ type memoryProducer struct {
 	receipts driver.Receipts
 	sinks    []driver.Sink
 	slots    []uint32
-	batch    [][]byte
+	batch    []driver.Received
 }
 
 func (p *memoryProducer) Send(_ context.Context, batch []driver.Message) error {
 	p.slots, p.batch = p.slots[:0], p.batch[:0]
 	for _, m := range batch {
 		p.slots = append(p.slots, m.Slot)
-		p.batch = append(p.batch, m.Payload)
+		p.batch = append(p.batch, driver.Received{Payload: m.Payload, Headers: m.Headers})
 	}
 	for _, s := range p.sinks {
 		s.Deliver(p.batch)

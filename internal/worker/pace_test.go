@@ -15,7 +15,11 @@ import (
 )
 
 func headerOf(m driver.Message) wire.Header {
-	h, _ := wire.Read(m.Payload)
+	if len(m.Headers) > 0 {
+		h, _ := wire.ReadText(m.Headers[0], m.Payload)
+		return h
+	}
+	h, _ := wire.Read(wire.Split(m.Payload))
 	return h
 }
 

@@ -20,7 +20,9 @@ type Payload struct {
 	Pool    int      // different generated payloads of each size; 0: one
 	Samples string   // where the samples come from, for error messages; empty: payloads are generated
 	Given   [][]byte // the samples, which are not changed
-	Seed    int64    // of contents and of the choice for each message
+	// Untouched sends payloads as they are, with the message's stamp in a header. Otherwise their first bytes become the stamp.
+	Untouched bool
+	Seed      int64 // of contents and of the choice for each message
 }
 
 // Size is a payload size in bytes. Payloads have it with a probability of Weight over the sum of all weights.
@@ -35,11 +37,12 @@ type bodies struct {
 	groups            []bodyGroup
 	seed              uint64
 	run               uint16
+	untouched         bool    // see Payload.Untouched
 	smallest, largest int     // bytes; smallest is at least wire.IDSize
 	meanBytes         float64 // expected size of a message
 }
 
-// body is one payload, complete but for the header that each message gets.
+// body is one payload, complete but for the stamp that each message gets.
 type body struct {
 	content []byte
 	bodySum uint64 // from wire.Prepare, for wire.Stamp
@@ -53,7 +56,7 @@ type bodyGroup struct {
 }
 
 func newBodies(p Payload, run uint16) (*bodies, error) {
-	b := &bodies{seed: uint64(p.Seed), run: run, smallest: math.MaxInt}
+	b := &bodies{seed: uint64(p.Seed), run: run, untouched: p.Untouched, smallest: math.MaxInt}
 	switch {
 	case len(p.Given) > 0:
 		return b, b.addSamples(p.Given)
@@ -113,10 +116,24 @@ func (b *bodies) generate(p Payload) error {
 }
 
 func (b *bodies) add(content []byte) {
-	b.all = append(b.all, body{content: content, bodySum: wire.Prepare(content, b.run)})
+	stamp, rest := wire.Split(content)
+	if b.untouched {
+		stamp, rest = b.newStamp(), content
+	}
+	b.all = append(b.all, body{content: content, bodySum: wire.Prepare(stamp, rest, b.run)})
 	b.smallest = min(b.smallest, len(content))
 	b.largest = max(b.largest, len(content))
 }
+
+// newStamp makes a stamp that is no part of a payload.
+func (b *bodies) newStamp() []byte {
+	stamp := make([]byte, wire.HeaderSize)
+	wire.Prepare(stamp, nil, b.run)
+	return stamp
+}
+
+// untimed reports whether some messages are too short to carry their times.
+func (b *bodies) untimed() bool { return !b.untouched && b.smallest < wire.HeaderSize }
 
 // sameSize reports whether all bodies have the same size. A slot then keeps its body, which saves choosing and copying one per
 // message.

@@ -3,10 +3,16 @@ package worker
 import (
 	"bytes"
 	"compress/flate"
+	"context"
+	"maps"
 	"math"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
+	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/wire"
 )
 
@@ -204,5 +210,95 @@ func TestKeysOccurAsTheirDistributionSays(t *testing.T) {
 		if kind != "roundrobin" && k.of(0, 1) == k.of(1, 1) && k.of(0, 2) == k.of(1, 2) && k.of(0, 3) == k.of(1, 3) {
 			t.Errorf("%s: two producers use the same keys in the same order", kind)
 		}
+	}
+}
+
+func TestUntouchedSamplesKeepEveryByte(t *testing.T) {
+	texts := []string{`{"rider":1,"resort":"north face"}`, `{"id":1}`, strings.Repeat("x", 5000)}
+	var given [][]byte
+	for _, text := range texts {
+		given = append(given, []byte(text))
+	}
+	var mu sync.Mutex
+	came, headers := map[string]int{}, 0
+	d := &script{send: func(p *scriptProducer, _ context.Context, batch []driver.Message) error {
+		mu.Lock()
+		for _, m := range batch {
+			came[string(m.Payload)]++
+			if len(m.Headers) == len(p.config.Headers) && string(m.Headers[1]) == "of the plan" {
+				headers++
+			}
+		}
+		mu.Unlock()
+		p.deliver(batch)
+		p.done(batch, nil)
+		return nil
+	}}
+	plan := simple(1, 1)
+	plan.Payload = Payload{Samples: "somewhere", Given: given, Untouched: true}
+	plan.Headers = []driver.Header{{Name: "own", Value: []byte("of the plan")}}
+	w := ready(t, d, plan)
+	clear(came) // of probes
+	headers = 0
+	out := w.Run(t.Context(), Load{Messages: 300, Drain: time.Second})
+	if m := out.Measured; m.Received != 300 || m.Lost+m.Corrupted+m.Duplicated+m.Untimed != 0 || headers != 300 {
+		t.Errorf("%+v, %d messages with headers", m, headers)
+	}
+	for _, text := range texts {
+		if came[text] == 0 {
+			t.Errorf("%.40q was never sent", text)
+		}
+		delete(came, text)
+	}
+	if len(came) > 0 {
+		t.Errorf("%d other payloads were sent: %.80q", len(came), slices.Collect(maps.Keys(came)))
+	}
+}
+
+func TestAMessageOfUntouchedPayloadsIsCheckedLikeAnyOther(t *testing.T) {
+	plan := simple(1, 1)
+	plan.Payload = Payload{Samples: "somewhere", Given: [][]byte{[]byte(`{"rider":1,"resort":"north face"}`)}, Untouched: true}
+	plan.Headers = []driver.Header{{Name: "own", Value: []byte("of the plan")}}
+	var last driver.Received // of the message before
+	d := &script{send: func(p *scriptProducer, _ context.Context, batch []driver.Message) error {
+		if probing(batch) {
+			p.deliver(batch)
+			p.done(batch, nil)
+			return nil
+		}
+		for _, m := range batch {
+			one := driver.Received{Payload: bytes.Clone(m.Payload), Headers: [][]byte{bytes.Clone(m.Headers[0]), m.Headers[1]}}
+			h, status := wire.ReadText(m.Headers[0], m.Payload)
+			if status != wire.OK {
+				t.Fatal(status)
+			}
+			whole := one
+			switch h.ID.Seq() % 10 {
+			case 0:
+				one.Payload = one.Payload[:20]
+			case 1:
+				one.Payload[5] ^= 1
+			case 2:
+				one.Headers[0][3] ^= 1
+			case 3:
+				one.Headers = [][]byte{nil, one.Headers[1]}
+			case 4:
+				one.Headers = [][]byte{one.Headers[0], nil}
+			case 5: // lost
+				continue
+			case 6:
+				one = last // that of case 4, whole
+			case 9:
+				p.sinks[0].Deliver([]driver.Received{one})
+			}
+			last = whole
+			p.sinks[0].Deliver([]driver.Received{one})
+		}
+		p.done(batch, nil)
+		return nil
+	}}
+	out := ready(t, d, plan).Run(t.Context(), Load{Messages: 1000, Drain: 50 * time.Millisecond})
+	if m := out.Measured; m.Corrupted != 500 || m.Duplicated != 100 || m.Received != 400 || m.Lost != 600 {
+		t.Errorf("%+v; want 500 corrupted, 100 duplicated, 400 received", m)
 	}
 }

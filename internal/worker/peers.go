@@ -50,7 +50,7 @@ func (p *Plan) checkForSharing() error {
 
 // checkHeaders refuses payloads that are too short for a header, where consumers in another process read when a message was sent.
 func (b *bodies) checkHeaders() error {
-	if b.smallest >= wire.HeaderSize {
+	if !b.untimed() {
 		return nil
 	}
 	return fmt.Errorf("payloads of %d bytes can't carry their times to consumers in another process; at least %d are needed",

@@ -8,9 +8,9 @@
 //	// out.Measured.Balanced() holds: each message was sent or not, and confirmed, refused or unresolved
 //	err = w.Close()
 //
-// The way of a message: when it is due, a client takes a free slot, stamps the payload, books the message as sent and hands it to
+// The way of a message: when it is due, a client takes a free slot, stamps the message, books the message as sent and hands it to
 // the broker's client library. When the broker has confirmed it, the library calls Done, which books the confirmation and frees
-// the slot. A consumer reads identity and times from the payload and books the delivery.
+// the slot. A consumer reads identity and times from the stamp and books the delivery.
 package worker
 
 import (
@@ -34,6 +34,7 @@ type Plan struct {
 	Lagging       Lagging       // consumers that are connected when a backlog trial has filled its backlog, not by Prepare
 
 	Payload    Payload
+	Headers    []driver.Header // of every message, beside its payload
 	Keys       Keys
 	KeyOrdered bool   // order is promised per key, not per producer
 	Run        uint16 // distinguishes the messages of this point from those of others on the same broker

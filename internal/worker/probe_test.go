@@ -74,9 +74,10 @@ func TestAProbeOfAProducerThatIsNotThereIsNobodys(t *testing.T) {
 	c := w.consumers.(*localConsumers).list[0]
 	for _, producer := range []uint32{0, 1, 77} {
 		body := make([]byte, 100)
-		sum := wire.Prepare(body, w.plan.Run)
-		wire.Stamp(body, wire.MakeID(producer, probeBit), clock.Now(), clock.Now(), sum)
-		c.Deliver([][]byte{body})
+		stamp, rest := wire.Split(body)
+		sum := wire.Prepare(stamp, rest, w.plan.Run)
+		wire.Stamp(stamp, wire.MakeID(producer, probeBit), clock.Now(), clock.Now(), sum)
+		c.Deliver([]driver.Received{{Payload: body}})
 	}
 	if n := len(w.probes.seen); n != 1 || !w.probes.seen[0].Load() {
 		t.Errorf("%d producers are looked for, the first seen %v", n, w.probes.seen[0].Load())

@@ -42,10 +42,10 @@ type reader struct {
 }
 
 // Deliver implements driver.Sink.
-func (r *reader) Deliver(batch [][]byte) {
+func (r *reader) Deliver(batch []driver.Received) {
 	var bytes int64
-	for _, payload := range batch {
-		bytes += int64(len(payload))
+	for _, m := range batch {
+		bytes += int64(len(m.Payload))
 	}
 	r.bytes.Add(bytes)
 	r.messages.Add(int64(len(batch)))

@@ -13,7 +13,7 @@ import (
 // publishes is a driver whose topic holds batches of payloads, each consumer's, and then an error or nothing more.
 type publishes struct {
 	driver.Driver
-	batches [][][]byte
+	batches [][]driver.Received
 	err     error
 }
 
@@ -30,7 +30,7 @@ func (p publishes) Consume(ctx context.Context, _ driver.ConsumerConfig, s drive
 }
 
 func TestReadingEndsWithWhatTheTopicHoldsWithSilenceOrWithTime(t *testing.T) {
-	stored := [][][]byte{{[]byte("one"), []byte("two")}, {[]byte("three")}}
+	stored := [][]driver.Received{{{Payload: []byte("one")}, {Payload: []byte("two")}}, {{Payload: []byte("three")}}}
 	const two, messages, bytes = 2, 6, 22 // consumers, of each of whom the three messages are
 	for name, c := range map[string]struct {
 		reading  Reading

@@ -239,7 +239,7 @@ func TestAnApplicationMakesUpForWakingLateAndNotForResting(t *testing.T) {
 		}
 		a.freeAt = now - int64(c.late)
 		due := a.freeAt + int64(work) + int64(c.want)
-		a.process(make([][]byte, 1), func([][]byte) bool { return true })
+		a.process(make([]driver.Received, 1), func([]driver.Received) bool { return true })
 		if off := time.Duration(a.freeAt - due); off < 0 || off > slack && c.want > 0 || c.want == 0 && off != 0 {
 			t.Errorf("%s: free %v off", name, off)
 		}

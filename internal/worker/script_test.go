@@ -87,10 +87,10 @@ func (p *scriptProducer) later(batch []driver.Message, do func(batch []driver.Me
 func (p *scriptProducer) Flush(context.Context) error { return nil }
 func (p *scriptProducer) Close() error                { p.script.pending.Wait(); return nil }
 
-func payloads(batch []driver.Message) [][]byte {
-	out := make([][]byte, len(batch))
+func payloads(batch []driver.Message) []driver.Received {
+	out := make([]driver.Received, len(batch))
 	for i, m := range batch {
-		out[i] = m.Payload
+		out[i] = driver.Received{Payload: m.Payload, Headers: m.Headers}
 	}
 	return out
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/brokermark/brokermark/internal/clock"
 	"github.com/brokermark/brokermark/internal/measure"
-	"github.com/brokermark/brokermark/internal/wire"
 )
 
 // trial is one running trial. All times are ns on the clock's axis.
@@ -68,7 +67,7 @@ func (w *Worker) begin(load Load, procs int) *trial {
 		Producers:     w.plan.producerIDs(),
 		Consumers:     len(w.plan.Consumers),
 		Subscriptions: len(w.plan.Topology.Subscriptions),
-		ShortPayload:  w.bodies.smallest < wire.HeaderSize,
+		ShortPayload:  w.bodies.untimed(),
 		Outstanding:   4 * w.plan.InFlight,
 	}
 	var orderedKeys *keyChooser

@@ -406,10 +406,10 @@ func TestPayloadsThatAreCutOrForeignAreNotReceived(t *testing.T) {
 }
 
 func TestMessagesOfAnotherRunAreNobodys(t *testing.T) {
-	var left [][]byte
+	var left []driver.Received
 	keep := &script{send: func(p *scriptProducer, _ context.Context, batch []driver.Message) error {
 		for _, m := range batch {
-			left = append(left, append([]byte(nil), m.Payload...))
+			left = append(left, driver.Received{Payload: append([]byte(nil), m.Payload...)})
 		}
 		p.deliver(batch)
 		p.done(batch, nil)
@@ -439,7 +439,7 @@ func TestAMessageLeftFromTheLastTrialIsStale(t *testing.T) {
 			if h := headerOf(m); h.ID.Seq() == 10 {
 				left = append([]byte(nil), m.Payload...)
 			} else if h.ID.Seq() == 60 {
-				p.sinks[0].Deliver([][]byte{left})
+				p.sinks[0].Deliver([]driver.Received{{Payload: left}})
 			}
 		}
 		p.deliver(batch)

@@ -92,7 +92,7 @@ func newWorker(d driver.Driver, plan Plan, probes *Probes) (*Worker, error) {
 func (w *Worker) consumerSetup() consumerSetup {
 	return consumerSetup{
 		Consumers: w.plan.Consumers, Lagging: w.plan.laggingConsumers(), Delay: w.plan.Delay, Run: w.plan.Run, Shortest: w.bodies.smallest,
-		Found: w.plan.Topology.Found,
+		Found: w.plan.Topology.Found, Headers: w.plan.headers(),
 	}
 }
 

@@ -67,29 +67,30 @@ func (d *session) consume(ctx context.Context, c driver.ConsumerConfig, s driver
 	// An accept that the broker doesn't read blocks in its write, whatever its context.
 	unwatch := context.AfterFunc(ctx, func() { time.AfterFunc(closeTimeout, l.cut) })
 	defer unwatch()
-	return fmt.Errorf("%w: %w", errInterrupted, d.take(ctx, l, r, s, d.seenBy(c.Topic, c.Subscription)))
+	return fmt.Errorf("%w: %w", errInterrupted, d.take(ctx, l, r, s, c))
 }
 
 // take delivers and then accepts, batch by batch, until the link or ctx ends.
-func (d *session) take(ctx context.Context, l *Link, r *amqp.Receiver, s driver.Sink, already *seen) error {
+func (d *session) take(ctx context.Context, l *Link, r *amqp.Receiver, s driver.Sink, c driver.ConsumerConfig) error {
+	already := d.seenBy(c.Topic, c.Subscription)
 	messages := make([]*amqp.Message, 0, deliverBatch)
-	bodies := make([][]byte, 0, deliverBatch)
+	came := driver.NewBatch(c.Headers, deliverBatch)
 	for {
 		m, err := r.Receive(ctx, nil)
 		if err != nil {
 			return err
 		}
-		messages, bodies = append(messages[:0], m), d.body(bodies[:0], m, already)
+		messages = append(messages[:0], m)
+		d.add(&came, m, already)
 		for len(messages) < deliverBatch {
 			m := r.Prefetched()
 			if m == nil {
 				break
 			}
-			messages, bodies = append(messages, m), d.body(bodies, m, already)
+			messages = append(messages, m)
+			d.add(&came, m, already)
 		}
-		if len(bodies) > 0 {
-			s.Deliver(bodies)
-		}
+		came.Deliver(s)
 		if !d.accepts {
 			continue
 		}
@@ -106,15 +107,23 @@ func (d *session) take(ctx context.Context, l *Link, r *amqp.Receiver, s driver.
 	}
 }
 
-// body appends what m carries, unless it may have been delivered before and that must not happen twice.
-func (d *session) body(bodies [][]byte, m *amqp.Message, already *seen) [][]byte {
+// add adds m to a batch, unless it may have been delivered before and that must not happen twice.
+func (d *session) add(came *driver.Batch, m *amqp.Message, already *seen) {
 	if d.identity != "" && !already.first(m.ApplicationProperties[d.identity]) {
-		return bodies
+		return
 	}
 	if d.once && d.product.repeated(m.Header) {
-		return bodies
+		return
 	}
-	return append(bodies, m.GetData())
+	came.Add(m.GetData(), func(name string) []byte { return property(m, name) })
+}
+
+// property finds an application property; nil: there is none of that name, or it is no text.
+func property(m *amqp.Message, name string) []byte {
+	if text, ok := m.ApplicationProperties[name].(string); ok {
+		return driver.Bytes(text)
+	}
+	return nil
 }
 
 // repeated tells whether somebody may have had the message before. Without a header the protocol's defaults hold: a

@@ -98,6 +98,7 @@ func Kind(p *Product) driver.Kind {
 		Maps:     func(g driver.Guarantee) []driver.Native { return natives(p, g) },
 		Server:   p.Server,
 		Keyless:  keyless,
+		Headers:  driver.Always,
 		Open: func(ctx context.Context, c driver.Config) (driver.Driver, error) {
 			d, err := open(ctx, p, c)
 			if err != nil {

@@ -24,6 +24,7 @@ type producer struct {
 	senders  map[int]*amqp.Sender
 	retryAt  time.Time
 	message  amqp.Message // the client copies it before it returns
+	texts    driver.Texts // of its headers
 	groupID  *string      // nil: messages belong to no group
 	ids      *identities  // nil: messages have none
 
@@ -63,6 +64,8 @@ func (d *session) producer(ctx context.Context, c driver.ProducerConfig, r drive
 	}
 	if d.identity != "" {
 		p.ids = newIdentities(c.InFlight)
+	}
+	if p.ids != nil || len(c.Headers) > 0 {
 		p.message.ApplicationProperties = map[string]any{}
 	}
 	if err := p.connect(ctx); err != nil {
@@ -114,6 +117,7 @@ func (p *producer) transfer(ctx context.Context, batch []driver.Message) (sent i
 		if p.ids != nil {
 			p.message.ApplicationProperties[p.d.identity] = p.ids.of(m.Slot)
 		}
+		p.texts.Set(m.Headers, func(i int, text string) { p.message.ApplicationProperties[p.cfg.Headers[i]] = text })
 		if p.d.group == groupKey {
 			*p.groupID = string(m.Key)
 		}

@@ -21,7 +21,7 @@ type holding struct {
 	has, end chan struct{}
 }
 
-func (h *holding) Deliver(batch [][]byte) {
+func (h *holding) Deliver(batch []driver.Received) {
 	h.once.Do(func() {
 		close(h.has)
 		<-h.end

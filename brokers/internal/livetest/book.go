@@ -140,11 +140,11 @@ type shelf struct {
 	subscription int
 }
 
-func (s shelf) Deliver(batch [][]byte) {
+func (s shelf) Deliver(batch []driver.Received) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, p := range batch {
-		s.enterArrival(s.subscription, string(p))
+	for _, m := range batch {
+		s.enterArrival(s.subscription, string(m.Payload))
 	}
 }
 

@@ -22,10 +22,10 @@ func TestABookTellsWhatIsLostWhatFailedAndWhatCameAgain(t *testing.T) {
 	if b.lend(&driver.Message{}) {
 		t.Error("a sixth of five slots was lent")
 	}
-	b.Sink(0).Deliver([][]byte{[]byte("arrives"), []byte("arrives"), []byte("lost by one")})
+	b.Sink(0).Deliver([]driver.Received{{Payload: []byte("arrives")}, {Payload: []byte("arrives")}, {Payload: []byte("lost by one")}})
 	b.Done([]uint32{slots["arrives"], slots["lost by one"]}, nil)
 	b.Done([]uint32{slots["fails"], slots["fails, arrives"]}, refused)
-	b.Sink(1).Deliver([][]byte{[]byte("arrives"), []byte("fails, arrives"), []byte("fails"), []byte("nobody's")})
+	b.Sink(1).Deliver([]driver.Received{{Payload: []byte("arrives")}, {Payload: []byte("fails, arrives")}, {Payload: []byte("fails")}, {Payload: []byte("nobody's")}})
 	if got, want := b.Count(), (Count{Sent: 5, Pending: 1, Acked: 2, Failed: 2, LastErr: refused, Received: 6, Repeated: 1, Late: 1, Lost: 1}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}

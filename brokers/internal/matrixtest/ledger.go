@@ -3,6 +3,8 @@ package matrixtest
 import (
 	"fmt"
 	"sync"
+
+	"github.com/brokermark/brokermark/internal/driver"
 )
 
 // ledger is what was sent, how each message ended, and what arrived.
@@ -57,10 +59,11 @@ func (l *ledger) Done(slots []uint32, err error) {
 }
 
 // Deliver implements driver.Sink.
-func (l *ledger) Deliver(batch [][]byte) {
+func (l *ledger) Deliver(batch []driver.Received) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, p := range batch {
+	for _, m := range batch {
+		p := m.Payload
 		var n int
 		if rest, ok := cut(p, l.stem); !ok {
 			l.strange = append(l.strange, fmt.Sprintf("%q arrived, which is none of its messages", p))

@@ -76,9 +76,9 @@ type until struct {
 }
 
 // Deliver implements driver.Sink.
-func (u until) Deliver(batch [][]byte) {
-	for _, payload := range batch {
-		if bytes.Equal(payload, u.last) {
+func (u until) Deliver(batch []driver.Received) {
+	for _, m := range batch {
+		if bytes.Equal(m.Payload, u.last) {
 			u.end()
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/eclipse/paho.golang/packets"
+	"github.com/eclipse/paho.golang/paho"
 
 	"github.com/brokermark/brokermark/internal/driver"
 )
@@ -26,7 +27,7 @@ func (d *driving) Consume(ctx context.Context, c driver.ConsumerConfig, s driver
 	registered := sync.OnceFunc(ready)
 	r := &receiver{
 		qos: d.qos, sink: s, delivered: d.unreleased(d.clientID(c)),
-		payloads: make([][]byte, 0, deliverBatch), ids: make([]uint16, 0, deliverBatch),
+		came: driver.NewBatch(c.Headers, deliverBatch), one: driver.NewBatch(c.Headers, 1), ids: make([]uint16, 0, deliverBatch),
 	}
 	select {
 	case d.restoring <- struct{}{}: // nobody connects in this consumer's name
@@ -51,7 +52,8 @@ func (d *driving) Consume(ctx context.Context, c driver.ConsumerConfig, s driver
 }
 
 func (d *driving) consume(ctx context.Context, c driver.ConsumerConfig, r *receiver, registered func()) error {
-	r.wire, r.payloads, r.ids, r.left = nil, r.payloads[:0], r.ids[:0], false // of the connection before
+	r.wire, r.ids, r.left = nil, r.ids[:0], false // of the connection before
+	r.came.Reset()
 	lossless := d.qos > 0
 	at := station{id: d.clientID(c), clean: !lossless, keep: lossless, session: r, idle: r.settle, received: r.deliverOne}
 	if driver.UsesStock(d.config.Client) {
@@ -85,9 +87,9 @@ type receiver struct {
 	qos       byte
 	sink      driver.Sink
 	wire      *wire
-	payloads  [][]byte
+	came      driver.Batch
 	ids       []uint16
-	one       [1][]byte
+	one       driver.Batch // of deliverOne
 	delivered *identifiers
 }
 
@@ -122,7 +124,8 @@ func (r *receiver) PacketReceived(p *packets.ControlPacket, next chan<- *packets
 			r.wire.answer(pubrec, m.PacketID)
 			break
 		}
-		r.payloads, r.ids = append(r.payloads, m.Payload), append(r.ids, m.PacketID)
+		r.came.Add(m.Payload, func(name string) []byte { return header(m, name) })
+		r.ids = append(r.ids, m.PacketID)
 		if len(r.ids) == deliverBatch {
 			r.settle()
 		}
@@ -149,13 +152,12 @@ func (r *receiver) settle() {
 	if !r.left {
 		r.accept()
 	}
-	r.payloads, r.ids = r.payloads[:0], r.ids[:0]
+	r.came.Reset()
+	r.ids = r.ids[:0]
 }
 
 func (r *receiver) accept() {
-	if len(r.ids) > 0 {
-		r.sink.Deliver(r.payloads)
-	}
+	r.came.Deliver(r.sink)
 	for _, id := range r.ids {
 		if r.qos == 1 {
 			r.wire.answer(puback, id)
@@ -175,7 +177,28 @@ func (r *receiver) leave() {
 }
 
 // deliverOne takes a message of QoS 0; the client hands them over one by one.
-func (r *receiver) deliverOne(payload []byte) {
-	r.one[0] = payload
-	r.sink.Deliver(r.one[:])
+func (r *receiver) deliverOne(m *paho.Publish) {
+	r.one.Add(m.Payload, func(name string) []byte {
+		if m.Properties != nil {
+			for i := range m.Properties.User {
+				if u := &m.Properties.User[i]; u.Key == name {
+					return driver.Bytes(u.Value)
+				}
+			}
+		}
+		return nil
+	})
+	r.one.Deliver(r.sink)
+}
+
+// header finds a header of a message; nil: there is none of that name.
+func header(m *packets.Publish, name string) []byte {
+	if m.Properties != nil {
+		for i := range m.Properties.User {
+			if u := &m.Properties.User[i]; u.Key == name {
+				return driver.Bytes(u.Value)
+			}
+		}
+	}
+	return nil
 }

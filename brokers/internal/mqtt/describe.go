@@ -18,9 +18,9 @@ func (d telling) Describe(ctx context.Context) (driver.Description, error) {
 	said := driver.Description{Product: d.product.Name}
 	answer := make(chan string, 1)
 	asking := &driving{product: d.product, config: d.config} // of QoS 0
-	l, err := asking.dial(ctx, station{clean: true, received: func(payload []byte) {
+	l, err := asking.dial(ctx, station{clean: true, received: func(m *paho.Publish) {
 		select {
-		case answer <- string(payload):
+		case answer <- string(m.Payload):
 		default:
 		}
 	}})

@@ -52,6 +52,7 @@ func Kind(p *Product) driver.Kind {
 		Maps:      func(g driver.Guarantee) []driver.Native { return natives(p, g) },
 		Attaching: p.attaching,
 		Server:    p.Server, ServerKeeps: drops.By(p.Name),
+		Headers: driver.Always,
 		Keyless: driver.Never("an MQTT topic has neither partitions nor keys"),
 		Share: func(g driver.Guarantee, topic driver.Values, consumers, partitions int) error {
 			return share(p, g, topic, consumers, partitions)

@@ -88,7 +88,7 @@ type station struct {
 	keep     bool                   // have the server keep the session when the connection ends
 	session  session.SessionManager // nil: handshake
 	idle     func()
-	received func(payload []byte) // messages of QoS 0, and of the client's own session all
+	received func(*paho.Publish) // messages of QoS 0, and of the client's own session all
 }
 
 // link is one connection.
@@ -114,7 +114,7 @@ func (d *driving) dial(ctx context.Context, s station) (*link, error) {
 		s.idle = func() {}
 	}
 	if s.received == nil {
-		s.received = func([]byte) {}
+		s.received = func(*paho.Publish) {}
 	}
 	if s.session == nil {
 		s.session = &handshake{}
@@ -127,7 +127,7 @@ func (d *driving) dial(ctx context.Context, s station) (*link, error) {
 		Conn: l.wire, Session: s.session, PacketTimeout: openBudget,
 		OnPublishReceived: []func(paho.PublishReceived) (bool, error){func(p paho.PublishReceived) (bool, error) {
 			if p.Packet.QoS > 0 || d.qos == 0 { // else it asks for presence
-				s.received(p.Packet.Payload)
+				s.received(p.Packet)
 			}
 			return true, nil
 		}},

@@ -89,6 +89,9 @@ func (d *driving) producer(ctx context.Context, c driver.ProducerConfig, r drive
 	p.quit, p.cancel = context.WithCancel(context.Background())
 	for slot := range p.packets {
 		p.packets[slot] = packets.Publish{QoS: d.qos, PacketID: uint16(slot + 1), Properties: &packets.Properties{}}
+		for _, name := range c.Headers {
+			p.packets[slot].Properties.User = append(p.packets[slot].Properties.User, packets.User{Key: name})
+		}
 	}
 	if err := p.connect(ctx, true); err != nil {
 		p.cancel()
@@ -123,6 +126,11 @@ func (p *producer) Send(_ context.Context, batch []driver.Message) error {
 		m := &batch[i]
 		packet := &p.packets[m.Slot]
 		packet.Topic, packet.Payload, packet.Duplicate = p.d.topics[m.Topic], m.Payload, m.Resent
+		for i, value := range m.Headers {
+			if user := &packet.Properties.User[i]; user.Value != string(value) {
+				user.Value = string(value)
+			}
+		}
 		p.freed[m.Slot] = p.freed[m.Slot] && m.Resent
 		p.queue = append(p.queue, m.Slot)
 	}

@@ -70,8 +70,9 @@ func (p *producer) publish(taken []uint32) {
 	for i, slot := range taken {
 		m := &p.packets[slot]
 		p.stock.slot = slot
-		_, err := p.link.PublishWithOptions(p.quit, &paho.Publish{Topic: m.Topic, QoS: m.QoS, Payload: m.Payload},
-			paho.PublishOptions{Method: paho.PublishMethod_AsyncSend})
+		out := &paho.Publish{Topic: m.Topic, QoS: m.QoS, Payload: m.Payload}
+		out.InitProperties(m.Properties)
+		_, err := p.link.PublishWithOptions(p.quit, out, paho.PublishOptions{Method: paho.PublishMethod_AsyncSend})
 		if p.d.qos == 0 {
 			p.receipts.Done(taken[i:i+1], err)
 		} else if err != nil { // it may have been sent or not: all that is open is given up with the connection
@@ -96,14 +97,14 @@ func newStockReceiver(r *receiver) *stockReceiver {
 }
 
 // deliver is the callback. The turn lasts until the message is acknowledged.
-func (s *stockReceiver) deliver(payload []byte) {
+func (s *stockReceiver) deliver(m *paho.Publish) {
 	if s.r.qos == 0 {
-		s.r.deliverOne(payload)
+		s.r.deliverOne(m)
 		return
 	}
 	s.r.turn.Lock()
 	if s.delivered = !s.r.left; s.delivered {
-		s.r.deliverOne(payload)
+		s.r.deliverOne(m)
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/nats-io/nats.go"
+
 	"github.com/brokermark/brokermark/brokers/internal/socket"
 	"github.com/brokermark/brokermark/internal/driver"
 )
@@ -13,6 +15,8 @@ type Sender struct {
 	conn     *Conn
 	watch    *socket.Watch
 	subjects []string // by topic
+	headers  Headers
+	message  nats.Msg // reused
 	receipts driver.Receipts
 	done     []uint32
 }
@@ -28,7 +32,7 @@ func NewSender(d *Dialer, subjects []string, c driver.ProducerConfig, r driver.R
 		return nil, err
 	}
 	conn.WhenDenied(func(err error) { driver.Refuse(r, err) })
-	return &Sender{conn: conn, watch: socket.NewWatch(conn.Cut), subjects: subjects, receipts: r}, nil
+	return &Sender{headers: NewHeaders(c.Headers, nil), conn: conn, watch: socket.NewWatch(conn.Cut), subjects: subjects, receipts: r}, nil
 }
 
 // Send completes a slot once the client has copied its message; the client's flusher writes it out by itself.
@@ -40,7 +44,7 @@ func (p *Sender) Send(ctx context.Context, batch []driver.Message) error {
 		m := &batch[i]
 		err := ctx.Err()
 		if err == nil {
-			err = p.conn.Publish(p.subjects[m.Topic], m.Payload)
+			err = p.publish(m)
 		}
 		if err != nil {
 			p.receipts.Done([]uint32{m.Slot}, err)
@@ -52,6 +56,15 @@ func (p *Sender) Send(ctx context.Context, batch []driver.Message) error {
 		p.receipts.Done(p.done, nil)
 	}
 	return ctx.Err()
+}
+
+func (p *Sender) publish(m *driver.Message) error {
+	if p.headers.Map == nil {
+		return p.conn.Publish(p.subjects[m.Topic], m.Payload)
+	}
+	p.headers.Set(m.Headers)
+	p.message.Subject, p.message.Data, p.message.Header = p.subjects[m.Topic], m.Payload, p.headers.Map
+	return p.conn.PublishMsg(&p.message)
 }
 
 // Flush has nothing to do: the flusher runs as soon as anything is buffered, and what the client offers as Flush waits

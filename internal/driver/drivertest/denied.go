@@ -77,7 +77,7 @@ func (e errHeld) Error() string { return string(e) }
 // nothing drops what is delivered.
 type nothing struct{}
 
-func (nothing) Deliver([][]byte) {}
+func (nothing) Deliver([]driver.Received) {}
 
 func (r *run) denied(t *testing.T, d Denial) {
 	left := []goleak.Option{goleak.IgnoreCurrent()}

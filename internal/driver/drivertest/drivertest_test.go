@@ -23,6 +23,7 @@ type defect struct {
 	client   map[string]any
 	receipts func(driver.Receipts) driver.Receipts
 	driver   func(driver.Driver) driver.Driver
+	headers  func(driver.Received) driver.Received
 	supports func(driver.Guarantee) error
 	asks     driver.Delivery // of the broker, instead of what was asked of the driver
 	caught   string          // by this subtest
@@ -57,6 +58,28 @@ var defects = map[string]defect{
 	"a buffer is read after its slot was completed": {
 		driver: func(d driver.Driver) driver.Driver { return hasty{Driver: d} },
 		caught: "at-least-once/delivery/every_payload_arrives", says: "after its slot was completed",
+	},
+	"headers don't arrive": {
+		headers: func(d driver.Received) driver.Received { return driver.Received{Payload: d.Payload} },
+		caught:  "at-least-once/delivery/every_payload_arrives", says: "with the values of 0 headers",
+	},
+	"a header arrives with another's value": {
+		headers: func(d driver.Received) driver.Received {
+			if len(d.Headers) > 2 && len(d.Headers[2]) > 0 {
+				d.Headers[0] = d.Headers[2]
+			}
+			return d
+		},
+		caught: "at-least-once/delivery/every_payload_arrives", says: "with the header contentType",
+	},
+	"a header is delivered that the message has not": {
+		headers: func(d driver.Received) driver.Received {
+			if len(d.Headers) > 1 {
+				d.Headers[1] = []byte{}
+			}
+			return d
+		},
+		caught: "at-least-once/producers_made_again/what_was_acknowledged", says: "with the header absent",
 	},
 	"Close leaves slots behind": {
 		driver: func(d driver.Driver) driver.Driver { return forgetful{Driver: d} },
@@ -133,7 +156,7 @@ func TestDefective(t *testing.T) {
 		if err != nil {
 			return nil, err
 		}
-		inner = middle{inner, d.receipts}
+		inner = middle{inner, d.receipts, d.headers}
 		if d.driver != nil {
 			inner = d.driver(inner)
 		}
@@ -190,19 +213,6 @@ func upTo(path string, n int) string {
 func failed(output, test string) bool {
 	pattern := "--- FAIL: TestDefective/.*" + strings.ReplaceAll(test, "/", ".*/")
 	return regexp.MustCompile(pattern).MatchString(output)
-}
-
-// middle puts a defect between producer and receipts.
-type middle struct {
-	driver.Driver
-	receipts func(driver.Receipts) driver.Receipts
-}
-
-func (m middle) Producer(ctx context.Context, c driver.ProducerConfig, r driver.Receipts) (driver.Producer, error) {
-	if m.receipts != nil {
-		r = m.receipts(r)
-	}
-	return m.Driver.Producer(ctx, c, r)
 }
 
 type twice struct{ driver.Receipts }

@@ -33,7 +33,7 @@ func (r *run) whatFitsIsAccepted(t *testing.T) {
 		c := r.config(t, r.suite.Guarantees[rnd.IntN(len(r.suite.Guarantees))], r.target)
 		vary(r.suite.Kind.Settings, c, rnd)
 		s := driver.Shape{
-			Topics: 1, Partitions: 1 + rnd.IntN(3), Subscriptions: rnd.IntN(3), Producers: 1, Consumers: 1 + rnd.IntN(2), MaxBytes: 1000, InFlight: 10,
+			Topics: 1, Partitions: 1 + rnd.IntN(3), Subscriptions: rnd.IntN(3), Producers: 1, Consumers: 1 + rnd.IntN(2), MaxBytes: 1000, InFlight: 10, Headers: rnd.IntN(2) == 1,
 		}
 		if r.suite.Kind.Refusal(c, s) == nil {
 			tried++
@@ -90,7 +90,7 @@ func (r *run) use(c driver.Config, s driver.Shape) error {
 	if cleaner, ok := drv.(driver.Cleaner); ok {
 		defer func() { _ = cleaner.Clean(ctx) }()
 	}
-	p, err := drv.Producer(ctx, driver.ProducerConfig{Topics: []int{0}, InFlight: s.InFlight, MaxBytes: s.MaxBytes}, nobody{})
+	p, err := drv.Producer(ctx, driver.ProducerConfig{Topics: []int{0}, InFlight: s.InFlight, MaxBytes: s.MaxBytes, Headers: sentHeaders[:carried(s)]}, nobody{})
 	if err != nil {
 		return err
 	}
@@ -103,6 +103,14 @@ func (r *run) use(c driver.Config, s driver.Shape) error {
 	return nil
 }
 
+// carried is how many headers a message has.
+func carried(s driver.Shape) int {
+	if s.Headers {
+		return len(sentHeaders)
+	}
+	return 0
+}
+
 // attends consumes until the consumer is ready.
 func attends(ctx context.Context, drv driver.Driver, c driver.ConsumerConfig) error {
 	ctx, cancel := context.WithTimeout(ctx, patience/4)
@@ -113,5 +121,5 @@ func attends(ctx context.Context, drv driver.Driver, c driver.ConsumerConfig) er
 // nobody takes receipts and messages.
 type nobody struct{}
 
-func (nobody) Done([]uint32, error) {}
-func (nobody) Deliver([][]byte)     {}
+func (nobody) Done([]uint32, error)      {}
+func (nobody) Deliver([]driver.Received) {}

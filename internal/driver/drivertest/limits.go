@@ -95,7 +95,7 @@ func (r *run) saysSo(t *testing.T, l Limit, sent, got int) {
 // drain consumes until nothing has come for a while, and returns the messages in order of sending.
 func (s *session) drain() []identity {
 	all := s.tallies[0][0]
-	c := startConsumer(s.drv, driver.ConsumerConfig{}, all)
+	c := startConsumer(s.drv, driver.ConsumerConfig{Headers: s.wanted}, all)
 	s.consumers = append(s.consumers, c)
 	seen, since := -1, time.Now()
 	eventually(patience, func() bool {

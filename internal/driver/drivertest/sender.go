@@ -29,13 +29,16 @@ type sender struct {
 
 func (s *session) newSender(t *testing.T, producerID int, topics ...int) *sender {
 	t.Helper()
-	p := &sender{number: s.senders, slots: newSlots(inFlight), topics: topics, bound: patience}
+	p := &sender{number: s.senders, slots: newSlots(inFlight, s.carries), topics: topics, bound: patience}
 	s.senders++
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	prod, err := s.drv.Producer(ctx, driver.ProducerConfig{
-		ID: producerID, Topics: topics, InFlight: inFlight, MaxBytes: largest,
-	}, p.slots)
+	config := driver.ProducerConfig{ID: producerID, Topics: topics, InFlight: inFlight, MaxBytes: largest}
+	if s.carries {
+		config.Headers = sentHeaders
+		config.MaxBytes += driver.HeaderBytes([]driver.Header{{Name: sentHeaders[0], Value: make([]byte, longestValue)}, {Name: sentHeaders[1], Value: make([]byte, longestValue)}})
+	}
+	prod, err := s.drv.Producer(ctx, config, p.slots)
 	if err != nil {
 		t.Fatalf("making producer %d: %v", producerID, err)
 	}

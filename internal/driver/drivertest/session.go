@@ -35,12 +35,15 @@ type session struct {
 	consumers []*consumer
 	all       []*sender
 	senders   int
+	carries   bool            // messages carry headers
+	wanted    []string        // headers that consumers ask for
 	left      []goleak.Option // goroutines that may stay: those that were there, and those that linger
 }
 
 // shape says how many of everything a session has.
 type shape struct {
 	topics, subscriptions, consumers, partitions int  // partitions 0: 1
+	bare                                         bool // no message carries headers
 	shared                                       bool // a consumer reads all topics by one connection
 	last                                         int  // consumers of the last subscription; 0: as many as of the others
 	apart                                        int  // see Suite.StoredApart; 0: order is that of all messages
@@ -92,13 +95,17 @@ func (r *run) open(t *testing.T, g driver.Guarantee, sh shape) *session {
 // reopen is open on a topology that may have been there before.
 func (r *run) reopen(t *testing.T, g driver.Guarantee, sh shape, topology driver.Topology) *session {
 	t.Helper()
+	config := r.config(t, g, r.target)
 	s := &session{guarantee: g, topology: topology, left: []goleak.Option{goleak.IgnoreCurrent()}}
 	for _, function := range r.suite.Lingers {
 		s.left = append(s.left, goleak.IgnoreAnyFunction(function))
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel() // a driver that keeps ctx beyond the call breaks here
-	drv, err := r.suite.Kind.Open(ctx, r.config(t, g, r.target))
+	if r.suite.Kind.Headerless(g, config.Client) == "" {
+		s.carries, s.wanted = !sh.bare, wantedHeaders
+	}
+	drv, err := r.suite.Kind.Open(ctx, config)
 	if err != nil {
 		t.Fatalf("open: %v", err)
 	}
@@ -110,7 +117,7 @@ func (r *run) reopen(t *testing.T, g driver.Guarantee, sh shape, topology driver
 	for topic := range s.topology.Topics {
 		var row []*tally
 		for range s.topology.Subscriptions {
-			row = append(row, newTally(topic, sh.apart))
+			row = append(row, newTally(topic, sh.apart, s.carries))
 		}
 		s.tallies = append(s.tallies, row)
 	}
@@ -145,7 +152,7 @@ func (s *session) startConsumers(sh shape, topic int, further ...[]*tally) {
 		}
 		of := sh.of(sub)
 		for id := range of {
-			c := driver.ConsumerConfig{ID: id, Of: of, Topic: topic, Subscription: sub}
+			c := driver.ConsumerConfig{ID: id, Of: of, Topic: topic, Subscription: sub, Headers: s.wanted}
 			s.consumers = append(s.consumers, startConsumer(s.drv, c, a, also...))
 		}
 	}

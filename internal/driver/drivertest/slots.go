@@ -18,6 +18,7 @@ type slots struct {
 	mu       sync.Mutex
 	payloads [][]byte
 	keys     [][]byte
+	headers  [][][]byte // nil: messages carry none
 	lent     map[uint32]identity
 	fates    map[identity]error // of everything completed
 	closed   bool
@@ -28,10 +29,13 @@ type slots struct {
 
 var _ driver.Receipts = (*slots)(nil)
 
-func newSlots(n int) *slots {
+func newSlots(n int, headers bool) *slots {
 	s := &slots{
 		free: make(chan uint32, n), payloads: make([][]byte, n), keys: make([][]byte, n),
 		lent: map[uint32]identity{}, fates: map[identity]error{},
+	}
+	if headers {
+		s.headers = make([][][]byte, n)
 	}
 	for i := range n {
 		s.payloads[i] = make([]byte, largest)
@@ -54,6 +58,13 @@ func (s *slots) lend(id identity, patience time.Duration) (driver.Message, error
 	s.lent[slot] = id
 	m := driver.Message{Slot: slot, Topic: id.topic(), Payload: s.payloads[slot][:id.size()]}
 	id.fill(m.Payload)
+	if s.headers != nil {
+		m.Headers = make([][]byte, len(sentHeaders))
+		for i, name := range sentHeaders {
+			m.Headers[i] = id.header(name)
+		}
+		s.headers[slot] = m.Headers
+	}
 	switch {
 	case s.fewKeys > 0:
 		m.Key = s.keys[slot]
@@ -86,6 +97,11 @@ func (s *slots) Done(done []uint32, err error) {
 		s.fates[id] = err
 		overwrite(s.payloads[slot][:id.size()])
 		overwrite(s.keys[slot])
+		if s.headers != nil {
+			for _, value := range s.headers[slot] {
+				overwrite(value)
+			}
+		}
 		s.free <- slot
 	}
 }

@@ -14,11 +14,12 @@ import (
 type tally struct {
 	topic int
 
-	mu     sync.Mutex
-	counts map[identity]int
-	apart  int            // see Suite.StoredApart; 0: order is that of all messages
-	last   map[[2]int]int // highest sequence by sender and class
-	late   int            // messages that came for the first time after a later one of the same sender and class
+	mu      sync.Mutex
+	counts  map[identity]int
+	carries bool           // messages carry headers
+	apart   int            // see Suite.StoredApart; 0: order is that of all messages
+	last    map[[2]int]int // highest sequence by sender and class
+	late    int            // messages that came for the first time after a later one of the same sender and class
 
 	keys      int            // 0: order by key is not looked at
 	lastInKey map[[2]int]int // highest sequence by sender and key
@@ -27,8 +28,8 @@ type tally struct {
 	faults faults
 }
 
-func newTally(topic, apart int) *tally {
-	return &tally{topic: topic, counts: map[identity]int{}, apart: apart, last: map[[2]int]int{}, lastInKey: map[[2]int]int{}}
+func newTally(topic, apart int, carries bool) *tally {
+	return &tally{topic: topic, carries: carries, counts: map[identity]int{}, apart: apart, last: map[[2]int]int{}, lastInKey: map[[2]int]int{}}
 }
 
 func (a *tally) received() int {
@@ -92,6 +93,7 @@ func (a *tally) add(id identity) {
 // consumer is one call of Consume.
 type consumer struct {
 	id       int
+	wanted   []string       // headers
 	tally    *tally         // of its topic, or of the first
 	also     map[int]*tally // of further topics
 	scratch  []byte
@@ -104,7 +106,7 @@ type consumer struct {
 }
 
 // Deliver implements driver.Sink.
-func (c *consumer) Deliver(batch [][]byte) {
+func (c *consumer) Deliver(batch []driver.Received) {
 	if !c.inside.CompareAndSwap(false, true) {
 		c.tally.faults.add("Deliver was called while another Deliver of the same consumer was running")
 		return
@@ -113,8 +115,11 @@ func (c *consumer) Deliver(batch [][]byte) {
 	if c.hasEnded() {
 		c.tally.faults.add("Deliver was called after Consume had returned")
 	}
-	for _, p := range batch {
-		id, err := examine(p, c.scratch)
+	for _, m := range batch {
+		id, err := examine(m.Payload, c.scratch)
+		if err == nil && c.wanted != nil {
+			err = examineHeaders(id, m, c.wanted, c.tally.carries)
+		}
 		switch {
 		case err != nil:
 			c.tally.faults.add("%v", err)
@@ -132,7 +137,7 @@ func (c *consumer) Deliver(batch [][]byte) {
 func startConsumer(drv driver.Driver, cfg driver.ConsumerConfig, a *tally, also ...*tally) *consumer {
 	ctx, cancel := context.WithCancel(context.Background())
 	c := &consumer{
-		id: cfg.ID, tally: a, also: map[int]*tally{}, scratch: make([]byte, largest),
+		id: cfg.ID, wanted: cfg.Headers, tally: a, also: map[int]*tally{}, scratch: make([]byte, largest),
 		ready: make(chan struct{}), returned: make(chan struct{}), cancel: cancel,
 	}
 	for _, other := range also {

@@ -66,6 +66,7 @@ type producer struct {
 type sent struct {
 	topic        int
 	key, payload []byte
+	headers      [][]byte
 	order        uint64
 	unanswered   int // how often; of failed, under mu
 }
@@ -109,7 +110,7 @@ func (p *producer) Send(ctx context.Context, batch []driver.Message) error {
 	for i := range batch {
 		m := &batch[i]
 		s := &p.table[m.Slot]
-		s.topic, s.key, s.payload, s.order, s.unanswered = m.Topic, m.Key, m.Payload, p.next, 0
+		s.topic, s.key, s.payload, s.headers, s.order, s.unanswered = m.Topic, m.Key, m.Payload, m.Headers, p.next, 0
 		p.next++
 	}
 	if err := p.enter(ctx); err != nil {
@@ -323,7 +324,7 @@ func (p *producer) attempt(vain bool) {
 		batch = batch[:0]
 		for _, slot := range slots[:n] {
 			s := &p.table[slot]
-			batch = append(batch, driver.Message{Slot: slot, Topic: s.topic, Key: s.key, Payload: s.payload, Resent: true})
+			batch = append(batch, driver.Message{Slot: slot, Topic: s.topic, Key: s.key, Payload: s.payload, Headers: s.headers, Resent: true})
 		}
 		if p.resends != nil {
 			p.resends.Resent(slots[:n])

@@ -126,10 +126,10 @@ type sink struct {
 }
 
 // Deliver returns when the rides are counted, or never where they can't be: returning would acknowledge them.
-func (s *sink) Deliver(batch [][]byte) {
+func (s *sink) Deliver(batch []driver.Received) {
 	s.rides = s.rides[:0]
-	for _, b := range batch {
-		r, err := ride.Parse(b)
+	for _, m := range batch {
+		r, err := ride.Parse(m.Payload)
 		if err != nil {
 			s.of.corrupted.Add(1)
 			continue

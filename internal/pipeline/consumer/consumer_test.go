@@ -214,7 +214,7 @@ func TestAStateThatCannotBeHadIsNamedWithoutItsPassword(t *testing.T) {
 // source is a driver that delivers batches to the first thread.
 type source struct {
 	driver.Driver
-	batches [][][]byte
+	batches [][]driver.Received
 	end     error
 }
 
@@ -235,7 +235,7 @@ func (d *source) Consume(ctx context.Context, c driver.ConsumerConfig, s driver.
 func TestAConsumerTellsWhatItHasSeen(t *testing.T) {
 	a, b := someRide("a", 1, 5), someRide("b", 2, 5)
 	a.At = clock.Now() - int64(time.Second)
-	d := &source{batches: [][][]byte{{a.Message(), []byte("x")}, {a.Message(), b.Message()}}}
+	d := &source{batches: [][]driver.Received{{{Payload: a.Message()}, {Payload: []byte("x")}}, {{Payload: a.Message()}, {Payload: b.Message()}}}}
 	ctx, stop := context.WithCancel(t.Context())
 	c, err := Start(ctx, d, NewMemory(), 3)
 	if err != nil {

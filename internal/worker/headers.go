@@ -1,0 +1,79 @@
+package worker
+
+import (
+	"bytes"
+
+	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/wire"
+)
+
+// headers are what every message carries beside its payload: first the stamp, where payloads are left untouched, then those of the plan. Of
+// a message with the header "trace" and an untouched payload, the names are "brokermark" and "trace".
+type headers struct {
+	Stamped bool            // the first header is the stamp
+	Own     []driver.Header // of the plan; every message has the same values
+}
+
+// headers returns those of the plan's messages.
+func (p *Plan) headers() headers { return headers{p.Payload.Untouched, p.Headers} }
+
+// names lists the names of all headers.
+func (h headers) names() []string {
+	var names []string
+	if h.Stamped {
+		names = append(names, wire.Name)
+	}
+	for _, own := range h.Own {
+		names = append(names, own.Name)
+	}
+	return names
+}
+
+// values makes the values of a slot's messages. That of the stamp is written for each message.
+func (h headers) values() [][]byte {
+	var values [][]byte
+	if h.Stamped {
+		values = append(values, make([]byte, wire.TextSize))
+	}
+	for _, own := range h.Own {
+		values = append(values, own.Value)
+	}
+	return values
+}
+
+// size is by how many bytes they make a message larger.
+func (h headers) size() int {
+	all := h.Own
+	if h.Stamped {
+		all = append([]driver.Header{{Name: wire.Name, Value: make([]byte, wire.TextSize)}}, all...)
+	}
+	return driver.HeaderBytes(all)
+}
+
+// HeaderSize returns by how many bytes headers make a message of the plan larger.
+func (p *Plan) HeaderSize() int { return p.headers().size() }
+
+// read reads the stamp of a message from its header, or from its payload if it has none. A message whose own headers did not arrive as they
+// were sent is damaged, unless it is another run's.
+func (h headers) read(m *driver.Received, run uint16) (wire.Header, wire.Status) {
+	got := m.Headers
+	var header wire.Header
+	var status wire.Status
+	if h.Stamped && len(got) > 0 && got[0] != nil {
+		header, status = wire.ReadText(got[0], m.Payload)
+	} else {
+		header, status = wire.Read(wire.Split(m.Payload))
+	}
+	if len(h.Own) == 0 || header.Timed && header.Run != run {
+		return header, status
+	}
+	if h.Stamped && len(got) > 0 {
+		got = got[1:]
+	}
+	for i, own := range h.Own {
+		if i >= len(got) || !bytes.Equal(got[i], own.Value) {
+			return header, wire.Damaged
+		}
+	}
+	return header, status
+}
