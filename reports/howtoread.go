@@ -31,6 +31,9 @@ func howToRead(points []results.Point) []document.Block {
 		d.Say("Latencies of imported results and of the makers' tools are known from the actual send only: " +
 			"they hide every wait before it, and stand in columns of their own.")
 	}
+	if slices.ContainsFunc(points, hasStampsInHeaders) {
+		d.Say("Payloads of files arrived as they are, with a message's identity and times in a header. Sizes and MB/s are without headers.")
+	}
 	searched, curves := "", ""
 	if slices.ContainsFunc(points, isSearched) {
 		searched = "A sustainable rate is followed by " + bracketWords + ". "
@@ -52,5 +55,9 @@ func isMeasured(p results.Point) bool {
 func isSearched(p results.Point) bool { return results.Searched(p.Shown()) }
 
 func hasGoals(p results.Point) bool { return len(results.Goals(p.Shown())) > 0 }
+
+func hasStampsInHeaders(p results.Point) bool {
+	return slices.ContainsFunc(p.Shown(), func(r results.Record) bool { return r.Result != nil && r.Identity == results.InHeader })
+}
 
 func isCurve(p results.Point) bool { return p.Spec.Measure == study.MeasureCurve }

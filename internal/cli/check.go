@@ -55,6 +55,16 @@ installations. Check starts nothing and writes nothing.`,
 	return c
 }
 
+// identities says where the identity of messages is whose payloads come from files, once for each broker that differs.
+func identities(points []study.Point, refused map[string]string) (lines []string) {
+	for _, p := range points {
+		if line := lab.IdentityNote(p.Spec); line != "" && refused[p.ID] == "" && !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
 const shownPoints = 40
 
 func (s *shell) check(ctx context.Context, o checkOptions, args []string) error {
@@ -109,6 +119,9 @@ func (s *shell) check(ctx context.Context, o checkOptions, args []string) error 
 		return err
 	}
 	d.Say(sum)
+	for _, line := range identities(points, refused) {
+		d.Say(line)
+	}
 	for _, line := range shows(p) {
 		d.Say(line)
 	}

@@ -30,6 +30,30 @@ func TestMessagesAreThePayloadsOfAFile(t *testing.T) {
 	}
 }
 
+func TestWhatIsDoneToPayloadsIsSaid(t *testing.T) {
+	payload := "payloadFile=" + file(t, "lines.jsonl", `{"order": 1, "of": "Ada Lovelace, Esq."}`+"\n")
+	db := filepath.Join(t.TempDir(), "s.db")
+	brokermark(t, count("nats", "--set", payload, "--set", "headers.trace=on", "--store", db)...).want(t, 0)
+	says := func(what string, want ...string) {
+		t.Helper()
+		for _, w := range want {
+			if !strings.Contains(strings.Join(strings.Fields(what), " "), w) {
+				t.Errorf("no %q in\n%s", w, what)
+			}
+		}
+	}
+	says(brokermark(t, "export", "--store", db, "--format", "jsonl").want(t, 0).out, `"identity":"header"`, `"headers":{"trace":"on"}`)
+	says(brokermark(t, "report", "--store", db).want(t, 0).out, "Payloads of files arrived as they are, with a message's identity and times in a header.")
+	says(brokermark(t, "check", "--broker", "kafka,redis-pubsub", "--set", payload, "--delivery", "at-most-once").want(t, 0).out,
+		"kafka: payloads of the file arrive as they are; identity and times of a message are in a header.",
+		"redis-pubsub: identity and times of a message replace the first bytes of its payload, up to 32, since a message has no headers in the protocol of redis-pubsub.")
+	if out := brokermark(t, "check", "--broker", "kafka,redis-pubsub", "--delivery", "at-most-once").want(t, 0).out; strings.Contains(out, "identity") {
+		t.Errorf("payloads that are made up:\n%s", out)
+	}
+	complains(t, brokermark(t, "check", "--broker", "redis-pubsub", "--set", "headers.trace=on").want(t, 2),
+		"every point would be refused; the first: --set 'headers.trace=on': headers is not supported: a message has no headers in the protocol of redis-pubsub")
+}
+
 func TestSubscriptionsMayHaveDifferentNumbersOfConsumers(t *testing.T) {
 	store := filepath.Join(t.TempDir(), "s.db")
 	spec := file(t, "groups.yaml", "measure: count\ncount.messages: 200\nsubscriptions: [{consumers: 3}, {consumers: 2}]\n")

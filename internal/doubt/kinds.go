@@ -100,8 +100,10 @@ var (
 	InProcess = add(Provenance, Table, "in-process", "the broker ran inside the generator's process: its cost can't be told apart", "")
 	Unmetered = add(Provenance, Table, "unmetered", "the operating system does not say what other processes use: the broker's cost is unknown",
 		"Nor is a machine that is busy with something else noticed (macOS)")
-	Network  = add(Provenance, Table, "network", "messages passed a slower network that the spec asks for", "Through a proxy (`network`), whose cost counts as the generator's")
-	Limits   = add(Provenance, Table, "limits", "processes were held to limits that the spec asks for", "By control groups of the kernel (`limits`)")
+	Network = add(Provenance, Table, "network", "messages passed a slower network that the spec asks for", "Through a proxy (`network`), whose cost counts as the generator's")
+	Limits  = add(Provenance, Table, "limits", "processes were held to limits that the spec asks for", "By control groups of the kernel (`limits`)")
+	Stamped = add(Provenance, Table, "stamped", "the first bytes of payloads from files were replaced by a message's identity and times",
+		"The protocol has no headers for them: 32 bytes, or 8 of a shorter payload")
 	Attached = add(Provenance, Table, "attached", "the broker was not started here",
 		"What it [says of itself](attaching.md) stands in the record; what else it does is unknown, and its cost where its processes were not found")
 	MeterLost = add(Provenance, Table, "meter-lost", "what the broker cost is not known",

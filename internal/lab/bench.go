@@ -29,6 +29,8 @@ type bench struct {
 
 	broker testedBroker
 	limit  driver.Limit // of the broker's queues; the zero value if the spec asks for none
+	// headerBytes is by how many bytes headers make a message larger.
+	headerBytes int
 	// redelivery is after what time the broker delivers again what it got no acknowledgement of; 0: only when a connection ends.
 	redelivery time.Duration
 	meters     meters
@@ -70,6 +72,7 @@ func (b *bench) run(ctx context.Context) error {
 	}
 	b.noteLimits()
 	b.noteNetwork()
+	b.noteIdentity(kind, config)
 	if config.Target, err = b.start(ctx, config); err != nil {
 		return err
 	}

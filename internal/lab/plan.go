@@ -8,6 +8,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/schedule"
+	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/worker"
 )
@@ -19,6 +20,7 @@ func (b *bench) plan() worker.Plan {
 	s := b.spec
 	p := worker.Plan{
 		Payload: b.payload(),
+		Headers: b.ownHeaders(),
 		Keys:    worker.Keys{Kind: keyKinds[s.KeyDistributor], N: s.Keys, Exponent: s.ZipfExponent, Seed: b.record.Seed},
 		// With several partitions or consumers, order holds only for messages of the same key.
 		KeyOrdered:    s.PartitionsPerTopic > 1 || s.ConsumerPerSubscription.Largest() > 1,
@@ -46,6 +48,7 @@ func (b *bench) payload() worker.Payload {
 	s := b.spec
 	p := worker.Payload{
 		Random: s.RandomBytesRatio, Pool: s.RandomizedPayloadPoolSize, Samples: s.PayloadFile, Given: b.payloads, Seed: b.record.Seed,
+		Untouched: b.record.Identity == store.InHeader,
 	}
 	for _, size := range s.MessageSize {
 		p.Sizes = append(p.Sizes, worker.Size{Bytes: int(size.Size), Weight: size.Weight})

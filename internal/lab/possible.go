@@ -56,7 +56,9 @@ func supported(kind driver.Kind, s study.Spec, c driver.Config) error {
 		return err
 	}
 	c.Target = target
-	return kind.Refusal(c, shape(s))
+	size := shape(s)
+	size.MaxBytes += headerBytes(s, kind, c)
+	return kind.Refusal(c, size)
 }
 
 // checkStart refuses a point whose broker can't run as the spec wants it: in this process, or in processes that its
@@ -168,13 +170,13 @@ func expectedTarget(s study.Spec) (driver.Target, error) {
 	return driver.Target{Addresses: make([]string, s.Nodes), User: s.User, Version: v.Name, Server: server}, nil
 }
 
-// shape returns how many topics, clients and messages a driver has to be able to handle.
+// shape returns how many topics, clients and messages a driver has to be able to handle. MaxBytes is without headers.
 func shape(s study.Spec) driver.Shape {
 	return driver.Shape{
 		Topics: s.Topics, Partitions: s.PartitionsPerTopic, Subscriptions: s.SubscriptionsPerTopic, Producers: s.ProducersPerTopic,
 		Consumers: s.ConsumerPerSubscription.Largest(), Fewest: s.ConsumerPerSubscription.Smallest(),
 		Connections: s.Connections, Relays: s.Relays, MaxBytes: int(s.MessageSize.Largest()), InFlight: inFlightPerClient(s),
-		Backlog: s.Measure == study.MeasureBacklog, Topic: s.TopicName, Past: s.Read.From == study.ReadStart, Prefix: s.TopicPrefix,
+		Headers: len(s.Headers) > 0, Backlog: s.Measure == study.MeasureBacklog, Topic: s.TopicName, Past: s.Read.From == study.ReadStart, Prefix: s.TopicPrefix,
 	}
 }
 

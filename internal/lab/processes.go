@@ -48,7 +48,7 @@ func (b *bench) startRelays(ctx context.Context, t driver.Topology) (*provision.
 	}
 	b.announce("starting the relays")
 	broker.Topology.Existing = true
-	relay := agent.Relay{Broker: broker, Config: driver.RelayConfig{MaxBytes: int(b.spec.MessageSize.Largest())}}
+	relay := agent.Relay{Broker: broker, Config: driver.RelayConfig{MaxBytes: int(b.spec.MessageSize.Largest()) + b.headerBytes}}
 	in, err := b.startProcesses(ctx, provision.Options{Broker: agent.RelaysPart, Nodes: b.spec.Relays, Server: relay.Settings()})
 	if err != nil {
 		return nil, fmt.Errorf("start the relays: %w", err)

@@ -42,6 +42,7 @@ func (c *factCache) ofRecord(r store.Record) map[string]string {
 	}
 	maps.Copy(facts, c.flatten("settings", r.Settings))
 	maps.Copy(facts, c.flatten("versions", r.Versions))
+	facts["identity"] = r.Identity
 	host := r.Host
 	host.MemoryBytes = 0 // it differs by a few pages after a new kernel
 	maps.Copy(facts, c.flatten("host", host))
@@ -71,7 +72,7 @@ func (c *factCache) ofSpec(s study.Spec) map[string]string {
 // finds them.
 var implied = map[string][]string{
 	"broker": {
-		"version", "attach", "login", "user", "server", "client", "topicConfig", "settings", "versions.broker", "versions.client", "versions.tls",
+		"version", "attach", "login", "user", "server", "client", "topicConfig", "settings", "versions.broker", "versions.client", "versions.tls", "identity",
 	},
 	"tls":         {"versions.tls"},
 	"size":        {"messageSize"},

@@ -26,6 +26,9 @@ func ClientMode(r Record) string {
 	return mode
 }
 
+// InHeader is the Record.Identity of payloads from files that arrived as they are.
+const InHeader = store.InHeader
+
 // The ways a repetition can end.
 const (
 	OK      = store.OK

@@ -26,6 +26,12 @@ const (
 	Published Status = "published" // nothing was run: the record holds the figures of a publication
 )
 
+// Where the identity and the times of a message with a payload from a file are: beside the payload, or in place of its first bytes.
+const (
+	InHeader = "header"
+	InBody   = "body"
+)
+
 // KindPublished is the kind of a record that holds the figures of a publication; a measured one has no kind.
 const KindPublished = "published"
 
@@ -49,6 +55,7 @@ type Record struct {
 	Ended      time.Time         `json:"ended"`
 	Spec       study.Spec        `json:"spec"` // complete
 	Settings   Settings          `json:"settings"`
+	Identity   string            `json:"identity,omitempty"` // of payloads from files: InHeader or InBody, where identity and times of their messages were; "" if payloads were made up
 	Versions   Versions          `json:"versions"`
 	Host       Host              `json:"host"`
 	Failover   bool              `json:"failover,omitempty"` // another node takes over when the leader is gone

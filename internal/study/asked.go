@@ -16,7 +16,7 @@ import (
 var unasked = []string{
 	"name", "label", "broker", "version", "login", "user", "oauth", "passwordEnv", "passwordFile", "caFile", "certFile", "keyFile", "delivery", "relays", "place",
 	"messageSize", "measure", "load", "warmup", "duration", "drain", "sustainable", "curve", "count", "backlog", "read", "objectives", "seed", "isolation",
-	"brokerWarmup", "payloadColumn", "topicPrefix", "server", "client", "topicConfig", "keys", "zipfExponent",
+	"brokerWarmup", "payloadColumn", "topicPrefix", "server", "client", "topicConfig", "headers", "keys", "zipfExponent",
 }
 
 // causes are the settings that defaults of others follow from, beside the pipeline.
@@ -72,7 +72,7 @@ func (s Spec) Asked() []string {
 	for _, group := range []struct {
 		name   string
 		values map[string]any
-	}{{"server", s.Server}, {"client", s.Client}, {"topicConfig", s.Topic}} {
+	}{{"server", s.Server}, {"client", s.Client}, {"topicConfig", s.Topic}, {"headers", s.Headers}} {
 		for _, name := range slices.Sorted(maps.Keys(group.values)) {
 			asked = append(asked, group.name+"."+name)
 		}

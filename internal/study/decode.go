@@ -170,8 +170,9 @@ func (d decoder) native(n *yaml.Node, path string, v reflect.Value) bool {
 	var value any
 	if !isScalar(n) || n.Decode(&value) != nil {
 		parent := path[:max(0, strings.LastIndexByte(path, '.'))]
+		what := either(parent == "headers" || strings.HasSuffix(parent, ".headers"), "headers", "native settings")
 		of := either(parent == "objectives" || strings.HasSuffix(parent, ".objectives"), "bound; allowed: the worst that is allowed, or a comparison such as '< 20ms'",
-			"single value: native settings are texts, numbers, true or false")
+			"single value: "+what+" are texts, numbers, true or false")
 		d.add(d.at(n), path, "%s is not a %s", Seen(n), of)
 		return false
 	}

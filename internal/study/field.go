@@ -75,7 +75,7 @@ func (l leaf) place(v reflect.Value) reflect.Value {
 type outline struct {
 	leaves map[string]leaf
 	groups map[string][]string // path of a nested group ("" = the spec) -> the names in it, in order
-	native map[string]leaf     // maps of settings by names of others: server, client, topicConfig, objectives
+	native map[string]leaf     // maps of settings by names of others: server, client, topicConfig, headers, objectives
 }
 
 // computed fields are filled in by the package, never given.
@@ -120,6 +120,7 @@ var typeTexts = map[reflect.Type]string{
 	reflect.TypeFor[Consumers]():    "whole number",
 	reflect.TypeFor[[]Step]():       "list of {rate, to, for}",
 	reflect.TypeFor[[]SearchGoal](): "list of {latency, quantile}",
+	reflect.TypeFor[Headers]():      "mapping of names to values, or {count, size}",
 	reflect.TypeFor[Objectives]():   "mapping of metrics to bounds",
 	reflect.TypeFor[[]Fault]():      "list of {at, do, node, for}",
 }

@@ -5,7 +5,7 @@ const OwnGenerator = "brokermark"
 
 // decidedByTool are settings that no maker's tool takes: it sends payloads of its own without keys, at once and at an even rate.
 var decidedByTool = []string{
-	"topicName", "payloadFile", "payloadColumn", "useRandomizedPayloads", "randomBytesRatio", "randomizedPayloadPoolSize", "keyDistributor",
+	"topicName", "payloadFile", "payloadColumn", "headers", "useRandomizedPayloads", "randomBytesRatio", "randomizedPayloadPoolSize", "keyDistributor",
 	"producerDelay", "consumerDelay", "connections", "relays", "consumersApart", "place", "pipeline", "faults", "brokerWarmup",
 	"warmup.for", "warmup.auto", "load.to", "load.steps", "load.burst", "inFlight.bytes", "login", "user", "seed",
 }

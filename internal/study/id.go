@@ -20,6 +20,7 @@ func (s Spec) ID() string {
 	}
 	s.PasswordEnv, s.PasswordFile, s.CAFile, s.CertFile, s.KeyFile, s.OAuth = "", "", "", "", "", OAuth{}
 	s.Server, s.Client, s.Topic = spelled(s.Server), spelled(s.Client), spelled(s.Topic)
+	s.Headers = spelled(s.Headers)
 	data, err := json.Marshal(s)
 	if err == nil {
 		// Once more through a map: keys sorted, so that moving a field within Spec changes no identity.

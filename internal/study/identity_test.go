@@ -72,7 +72,7 @@ func TestEverySettingChangesTheIdentity(t *testing.T) {
 		"generator": "measure: peak\n", "network.client": "measure: count\npipeline: {servers: 1}\n", "limits.balancer": "measure: count\npipeline: {servers: 2}\n", "limits.consumer": "consumersApart: true\n", "place.producers": "place: {consumers: [a]}\n", "place.consumers": "place: {producers: [a]}\n",
 	}
 	values := map[string]string{
-		"broker": "kafka", "version": "9", "attach": "[a:1]", "tls": "on", "user": "eve", "login": "token", "server": "{x: 1}", "client": "{x: 1}", "topicConfig": "{x: 1}",
+		"broker": "kafka", "version": "9", "attach": "[a:1]", "tls": "on", "user": "eve", "login": "token", "server": "{x: 1}", "client": "{x: 1}", "topicConfig": "{x: 1}", "headers": "{x: 1}",
 		"delivery": "at-least-once", "persistence": "log", "acks": "quorum", "ordering": "ordered", "useRandomizedPayloads": "false",
 		"payloadFile": "testdata/payload/sixtyfour.data", "consumerPerSubscription": "3+2", "keyDistributor": "RANDOM", "measure": "peak", "load.shape": "poisson",
 		"load.steps": "[{rate: 5, for: 1s}]", "load.repeat": "true", "warmup.auto": "true", "curve.fractions": "[0.5]", "curve.rates": "[7]", "faults": "[{at: 1s, do: kill}]",

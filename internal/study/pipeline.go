@@ -96,7 +96,7 @@ func (v *validator) pipeline() {
 	if p == nil {
 		return
 	}
-	for _, path := range decidedByPipeline {
+	for _, path := range append(v.given.under("headers"), decidedByPipeline...) {
 		if g, ok := v.given.given[path]; ok && g.value != false {
 			v.fail(path, "not used with pipeline: what is posted are rides, by as many producers as the servers have")
 		}

@@ -150,7 +150,13 @@ func (d decoder) natives(n *yaml.Node, l leaf, path, full string) []setting {
 	if isNull(n) {
 		return nil
 	}
-	of := either(path == "objectives", " of metrics to bounds, such as {e2e_p99: '< 20ms'}", " of native settings")
+	of := " of native settings"
+	switch path {
+	case "objectives":
+		of = " of metrics to bounds, such as {e2e_p99: '< 20ms'}"
+	case "headers":
+		of = " of names to values, such as {content-type: application/json}, or {count: 5, size: 20}"
+	}
 	if !d.isMapping(n, full, of) {
 		return nil
 	}

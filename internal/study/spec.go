@@ -81,6 +81,7 @@ type Spec struct {
 	PayloadFile               string  `json:"payloadFile,omitempty"`   // a file, or a directory of files, as found
 	PayloadColumn             string  `json:"payloadColumn,omitempty"` // of CSV: the column whose cells are the payloads
 	PayloadDigest             string  `json:"payloadDigest,omitempty"` // of the samples' contents: stands for PayloadFile in the identity
+	Headers                   Headers `json:"headers,omitempty"`       // of every message, beside its payload
 	KeyDistributor            string  `json:"keyDistributor"`          // NO_KEY | KEY_ROUND_ROBIN | RANDOM_NANO | RANDOM | ZIPF
 	Keys                      int     `json:"keys"`                    // number of distinct keys
 	ZipfExponent              float64 `json:"zipfExponent"`            // > 1

@@ -47,6 +47,7 @@ func (v *validator) validate() {
 	v.topology()
 	v.found()
 	v.messages()
+	v.headers()
 	v.keys()
 	v.times()
 	v.inFlight()
