@@ -66,6 +66,9 @@ var parts = []part{
 	{"pipeline", (*bench).pipeline},
 	{"pacing", (*bench).pacing},
 	{"day", (*bench).day},
+	{"headers-kafka", headers(provision.Options{Broker: "kafka", Server: kafkaServer}, "acks=leader")},
+	{"headers-nats", headers(provision.Options{Broker: "nats"})},
+	{"headers-rabbitmq", headers(provision.Options{Broker: "rabbitmq"}, "delivery=at-most-once")},
 	{"search-kafka", search("kafka")},
 	{"search-rabbitmq", search("rabbitmq")},
 	{"search-jetstream", search("jetstream")},
@@ -86,7 +89,7 @@ var parts = []part{
 }
 
 // groups are names for several parts.
-var groups = []string{"search", "topics", "many-topics"}
+var groups = []string{"headers", "search", "topics", "many-topics"}
 
 func run(ctx context.Context) error {
 	var names []string
