@@ -201,5 +201,7 @@ func AnyTails(points []Point) bool {
 
 // AnyClosedLoop reports whether a document about points needs ClosedLoopNote.
 func AnyClosedLoop(points []Point) bool {
-	return slices.ContainsFunc(points, func(p Point) bool { return len(p.Shown()) > 0 && p.Spec.ClosedLoop() && p.Spec.Measure != study.MeasureRead })
+	return slices.ContainsFunc(points, func(p Point) bool {
+		return len(p.Shown()) > 0 && p.Spec.ClosedLoop() && p.Spec.Measure != study.MeasureRead
+	})
 }
