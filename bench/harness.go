@@ -15,7 +15,6 @@ import (
 
 // harness runs the benchmark of internal/worker: the whole harness over a driver that only hands messages on.
 func (b *bench) harness(ctx context.Context) error {
-	const most = 100 // ns
 	progress("harness: go test -bench Harness")
 	cmd := exec.CommandContext(ctx, "go", "test", "-run", "^$", "-bench", "^BenchmarkHarness$", "-benchmem", "-benchtime", "1s",
 		"-count", strconv.Itoa(b.pairs), "./internal/worker")
@@ -47,6 +46,10 @@ func (b *bench) harness(ctx context.Context) error {
 	}
 	s := section{Title: "Harness", Settings: "one producer in closed loop over a driver that delivers and confirms at once; per message, both directions"}
 	for _, name := range names {
+		most := 60.0 // ns
+		if name == "1KiB" {
+			most = 85
+		}
 		s.Verdicts = append(s.Verdicts,
 			atMost("harness per message, "+name, times[name], most, timeForm),
 			atMost("harness per message, "+name, allocs[name], 0, allocsForm))
