@@ -5,6 +5,9 @@ import (
 	"io"
 	"net/http"
 	"testing"
+
+	"github.com/brokermark/brokermark/brokers/internal/oauth"
+	"github.com/brokermark/brokermark/internal/driver"
 )
 
 // answering is a transport that answers every request with the same bytes.
@@ -27,7 +30,7 @@ func FuzzAdministrationAnswer(f *testing.F) {
 		f.Add(500, []byte(text))
 	}
 	f.Fuzz(func(t *testing.T, status int, text []byte) {
-		a := &admin{urls: []string{"http://h"}, bookies: []string{"http://b"}, http: &http.Client{Transport: answering{status % 600, text}}}
+		a := &admin{tokens: oauth.NewSource(driver.Target{}), urls: []string{"http://h"}, bookies: []string{"http://b"}, http: &http.Client{Transport: answering{status % 600, text}}}
 		if n, err := a.maxMessageSize(t.Context()); err != nil && n != 0 {
 			t.Errorf("both %d and %v", n, err)
 		}
