@@ -62,7 +62,9 @@ func TestAUserWithoutTheRightToCreateUsesATopicThatIsThere(t *testing.T) {
 	livetest.Must(t, err)
 	offsets := kadm.Offsets{}
 	offsets.Add(kadm.Offset{Topic: "orders", At: 0, LeaderEpoch: -1})
-	livetest.Must(t, admin.CommitAllOffsets(t.Context(), "before", offsets)) // so that the broker has its own topic of offsets
+	livetest.Eventually(t, "the broker has its own topic of offsets", func() bool { // it learns of a new topic a moment later
+		return admin.CommitAllOffsets(t.Context(), "before", offsets) == nil
+	})
 	rules := []*kadm.ACLBuilder{
 		kadm.NewACLs().ResourcePatternType(kadm.ACLPatternLiteral).Topics("orders").Operations(kadm.OpRead, kadm.OpWrite).Allow("User:*").AllowHosts("*"),
 		kadm.NewACLs().ResourcePatternType(kadm.ACLPatternPrefixed).Groups("mine.").Operations(kadm.OpRead, kadm.OpDelete).Allow("User:*").AllowHosts("*"),
