@@ -15,9 +15,11 @@ GOTESTSUM := gotest.tools/gotestsum@v1.13.0
 # end; whole, since parts of a contract build on each other. All others run once. A data race fails at once.
 MEASURING := ./internal/busiest ./internal/clock ./internal/lab ./internal/schedule ./internal/worker ./brokers/sim
 CONCURRENT := $(filter-out ./internal/busiest,$(MEASURING)) ./internal/agent ./internal/driver/... ./internal/fleet ./internal/hist ./internal/measure ./internal/provision ./internal/watch
-LONGEST  := ./brokers/kafka ./brokers/rabbitmq ./brokers/pulsar ./brokers/redis ./internal/cli ./brokers/artemis ./brokers/activemq ./internal/page
+LONGEST  := ./internal/cli ./brokers/kafka ./brokers/rabbitmq ./brokers/jetstream ./internal/fleet ./internal/page ./brokers/pulsar ./brokers/redis \
+	./brokers/rabbitmq-stream ./brokers/artemis ./brokers/activemq
+SLOWEST  := ./reports ./internal/search ./internal/driver/drivertest ./internal/claim
 WAITING   = $(LONGEST) $$($(GO) list ./brokers/... ./internal/{agent,exchange,fleet,pipeline/...,provision,store/...,watch} | grep -vxFf <($(GO) list $(MEASURING) $(LONGEST)) | tr '\n' ' ')
-PLAIN     = $$($(GO) list ./... | grep -vxFf <($(GO) list $(MEASURING) $(WAITING)) | tr '\n' ' ')
+PLAIN     = $(SLOWEST) $$($(GO) list ./... | grep -vxFf <($(GO) list $(MEASURING) $(WAITING) $(SLOWEST)) | tr '\n' ' ')
 TESTFLAGS ?= -vet off -count 1 -timeout 15m
 # $(call TESTS,NAME,PACKAGES,FLAGS OF GOTESTSUM) writes what happened to bin/tests-NAME.json, which LADDER sums up: see internal/testkit/ladder.
 TESTS     = mkdir -p bin; $(GO) run $(GOTESTSUM) --format pkgname --jsonfile bin/tests-$(1).json $(3) --packages "$(2)" -- $(TESTFLAGS)

@@ -82,6 +82,7 @@ func TestAProducerDoesNotWorkWhileTheClientHoldsIt(t *testing.T) {
 }
 
 func TestUnsentMessagesWaitedForTheirProducersNotForTheGenerator(t *testing.T) {
+	testkit.NotShort(t)
 	plan := simple(2, 1)
 	plan.ProducerDelay = 10 * time.Millisecond // 200/s of 1,000/s
 	out := ready(t, deliverAtOnce(), plan).Run(t.Context(), Load{Schedule: constant(t, 1000), Duration: time.Second, Drain: 500 * time.Millisecond})
