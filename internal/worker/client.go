@@ -34,6 +34,7 @@ type client struct {
 	conn       driver.Producer  // to the library
 	freeSlots  *slotRing        // hands out the slots by their numbers
 	slots      []slot           // by slot number
+	besides    []beside         // by slot number; nil: messages carry no headers
 	batch      []driver.Message // handed over by the next Send
 	batchSlots []uint32         // the slots that were taken for the batch
 	objections objections       // of the broker to what this client sends
@@ -59,8 +60,6 @@ type stream struct {
 // driver passes the slot on from one to the other, and that orders the two.
 type slot struct {
 	payload        []byte            // a part of the slot's buffer, which has room for the largest body
-	stamp          []byte            // the beginning of the payload, or a buffer of its own if payloads are untouched
-	headers        [][]byte          // values, as driver.Message has them
 	recorder       *measure.Producer // where the message is booked; nil for a probe, which is not counted
 	seq            uint64
 	intended, sent int64  // ns on the clock's axis
@@ -69,14 +68,17 @@ type slot struct {
 	phase          measure.Phase
 }
 
+// beside is what the message in a slot carries beside its payload.
+type beside struct {
+	stamp  []byte   // of untouched payloads
+	values [][]byte // of headers, as driver.Message has them
+}
+
 // setBody copies a body into the slot's buffer.
 func (s *slot) setBody(b *bodies, body int) {
 	content := b.all[body].content
 	s.payload = s.payload[:len(content)]
 	copy(s.payload, content)
-	if !b.untouched {
-		s.stamp, _ = wire.Split(s.payload)
-	}
 	s.body, s.bodySum = body, b.all[body].bodySum
 }
 
@@ -131,13 +133,14 @@ func (c *client) allocateSlots(n int) {
 	b := c.worker.bodies
 	c.freeSlots, c.slots = newSlotRing(n), make([]slot, n)
 	buffers := make([]byte, n*b.largest)
-	headers := c.worker.plan.headers()
+	if headers := c.worker.plan.headers(); headers.any() {
+		c.besides = make([]beside, n)
+		for i := range c.besides {
+			c.besides[i] = beside{b.newStamp(), headers.values()}
+		}
+	}
 	for i := range c.slots {
 		s := &c.slots[i]
-		s.headers = headers.values()
-		if b.untouched {
-			s.stamp = b.newStamp()
-		}
 		s.payload = buffers[i*b.largest:][:b.largest:b.largest]
 		s.setBody(b, i%len(b.all))
 	}
@@ -182,17 +185,23 @@ func (c *client) fillSlot(i int, slot uint32, from *stream, m stamp, recorder *m
 			s.setBody(b, body)
 		}
 	}
-	payload := s.payload
-	wire.Stamp(s.stamp, wire.MakeID(uint32(from.producer.ID), m.seq), m.intended, m.sent, s.bodySum)
+	payload, d := s.payload, &c.batch[i]
+	id := wire.MakeID(uint32(from.producer.ID), m.seq)
 	if c.worker.bodies.untouched {
-		wire.PutText(s.headers[0], s.stamp)
+		wire.Stamp(c.besides[slot].stamp, id, m.intended, m.sent, s.bodySum)
+		wire.PutText(c.besides[slot].values[0], c.besides[slot].stamp)
+	} else {
+		inBody, _ := wire.Split(payload)
+		wire.Stamp(inBody, id, m.intended, m.sent, s.bodySum)
 	}
 	s.seq, s.intended, s.sent, s.recorder = m.seq, m.intended, m.sent, recorder
 	if recorder != nil {
 		s.phase = recorder.Sent(m.seq, len(payload), m.intended, m.sent, m.own)
 	}
-	d := &c.batch[i]
-	d.Slot, d.Topic, d.Payload, d.Headers = slot, from.producer.Topic, payload, s.headers
+	d.Slot, d.Topic, d.Payload = slot, from.producer.Topic, payload
+	if c.besides != nil {
+		d.Headers = c.besides[slot].values
+	}
 	if k := c.worker.keys; k != nil {
 		d.Key = k.text[k.of(from.producer.ID, m.seq)]
 	}

@@ -52,10 +52,17 @@ func (c *consumer) book(batch []driver.Received) bool {
 	defer c.mu.Unlock()
 	recorder := c.recorder
 	counted := false
+	inBody := !c.headers.any() // of most messages, which headers.read would make 10 ns slower
 	for i := range batch {
 		m := &batch[i]
-		h, status := c.headers.read(m, c.run)
-		if !c.isOwn(h, status) {
+		var h wire.Header
+		var status wire.Status
+		if inBody {
+			h, status = wire.Read(wire.Split(m.Payload))
+		} else {
+			h, status = c.headers.read(m, c.run)
+		}
+		if !c.isOwn(h.Run, status) {
 			if recorder != nil {
 				c.others++
 			}
@@ -85,12 +92,12 @@ func (c *consumer) book(batch []driver.Received) bool {
 	return counted
 }
 
-// isOwn reports whether this run sent a message, or may have: one that an earlier run left on the broker it did not, whose payloads may have been
+// isOwn reports whether this run sent a message that says of which run it is, or may have: one that an earlier run left on the broker it did not, whose payloads may have been
 // shorter. In a topic of others, what doesn't say that it is of this run is theirs, so damage to that part of a message of ours looks as if it were
 // lost.
-func (c *consumer) isOwn(h wire.Header, status wire.Status) bool {
+func (c *consumer) isOwn(run uint16, status wire.Status) bool {
 	if c.found && status != wire.OK {
-		return status == wire.Damaged && h.Run == c.run
+		return status == wire.Damaged && run == c.run
 	}
-	return status != wire.OK || h.Run == c.run
+	return status != wire.OK || run == c.run
 }

@@ -17,6 +17,9 @@ type headers struct {
 // headers returns those of the plan's messages.
 func (p *Plan) headers() headers { return headers{p.Payload.Untouched, p.Headers} }
 
+// any reports whether messages carry headers.
+func (h headers) any() bool { return h.Stamped || len(h.Own) > 0 }
+
 // names lists the names of all headers.
 func (h headers) names() []string {
 	var names []string

@@ -48,7 +48,8 @@ type memoryProducer struct {
 
 func (p *memoryProducer) Send(_ context.Context, batch []driver.Message) error {
 	p.slots, p.batch = p.slots[:0], p.batch[:0]
-	for _, m := range batch {
+	for i := range batch {
+		m := &batch[i]
 		p.slots = append(p.slots, m.Slot)
 		p.batch = append(p.batch, driver.Received{Payload: m.Payload, Headers: m.Headers})
 	}
