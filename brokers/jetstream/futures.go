@@ -96,7 +96,7 @@ func (p *futures) message(m *driver.Message) *nats.Msg {
 	out := &nats.Msg{Subject: p.subjects[m.Topic], Data: m.Payload}
 	if len(p.headers) > 0 {
 		headers := natsio.NewHeaders(p.headers, nil)
-		headers.Set(m.Headers)
+		headers.Set(m.Headers.Values())
 		out.Header = headers.Map
 	}
 	return out

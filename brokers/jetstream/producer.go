@@ -41,7 +41,7 @@ func (p *producer) Send(ctx context.Context, batch []driver.Message) error {
 		if p.ids != nil {
 			p.ids.pick(m)
 		}
-		p.headers.Set(m.Headers)
+		p.headers.Set(m.Headers.Values())
 		p.message.Subject, p.message.Data = p.subjects[m.Topic], m.Payload
 		_ = p.window.Publish(m.Slot, &p.message, m.Resent) // its receipt tells
 	}

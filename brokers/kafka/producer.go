@@ -112,7 +112,7 @@ func (p *producer) Send(ctx context.Context, batch []driver.Message) error {
 		if len(m.Key) > 0 {
 			r.Key = m.Key
 		}
-		for i, value := range m.Headers {
+		for i, value := range m.Headers.Values() {
 			r.Headers[i].Value = value
 		}
 		if p.commits == nil {

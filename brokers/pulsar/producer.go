@@ -105,8 +105,8 @@ func (p *producer) properties(of map[string]string, m *driver.Message) map[strin
 	if of == nil && len(p.headers) > 0 {
 		of = make(map[string]string, len(p.headers))
 	}
-	for i, name := range p.headers {
-		of[name] = string(m.Headers[i])
+	for i, value := range m.Headers.Values() {
+		of[p.headers[i]] = string(value)
 	}
 	return of
 }

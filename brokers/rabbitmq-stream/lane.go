@@ -252,7 +252,7 @@ func (l *lane) fill(rest []*outgoing) (n int) {
 		from := len(l.wire)
 		whole := l.wire
 		if names := l.p.cfg.Headers; len(names) > 0 {
-			whole = appendProperties(whole, names, o.headers)
+			whole = appendProperties(whole, names, o.headers.Values())
 		}
 		whole = appendData(whole, o.payload) // where it moves, what was encoded before stays valid
 		if room -= len(whole) - from + perEntry; n > 0 && (room < 0 || n >= most) {

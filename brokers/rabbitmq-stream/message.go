@@ -6,6 +6,8 @@ import (
 
 	"github.com/rabbitmq/rabbitmq-stream-go-client/pkg/amqp"
 	"github.com/rabbitmq/rabbitmq-stream-go-client/pkg/message"
+
+	"github.com/brokermark/brokermark/internal/driver"
 )
 
 // outgoing is the message in one slot, as the client wants it: an AMQP 1.0 message of one data section.
@@ -16,7 +18,7 @@ type outgoing struct {
 	home                  *lane                // that has numbered it; the sender's
 	id                    int64                // publishing id: its number on that lane
 	payload               []byte
-	headers               [][]byte
+	headers               *driver.Headers
 	wire                  []byte // encoded; valid while it is being written
 }
 
@@ -35,8 +37,8 @@ func (o *outgoing) encodedByClient(headers []string) *encoded {
 	if len(headers) > 0 {
 		m.ApplicationProperties = make(map[string]any, len(headers))
 	}
-	for i, name := range headers {
-		m.ApplicationProperties[name] = string(o.headers[i])
+	for i, value := range o.headers.Values() {
+		m.ApplicationProperties[headers[i]] = string(value)
 	}
 	m.SetPublishingId(o.id)
 	return &encoded{m, o}

@@ -186,7 +186,7 @@ func (p *producer) oneByOne(ctx context.Context, batch []driver.Message) (sent i
 func (p *producer) publishOne(m *driver.Message, alone bool) (*amqp.DeferredConfirmation, error) {
 	r := p.routes[m.Topic]
 	p.msg.Body = m.Payload
-	p.texts.Set(m.Headers, func(i int, text string) { p.msg.Headers[p.cfg.Headers[i]] = text })
+	p.texts.Set(m.Headers.Values(), func(i int, text string) { p.msg.Headers[p.cfg.Headers[i]] = text })
 	if p.mandatory {
 		p.msg.MessageId = strconv.FormatUint(uint64(m.Slot), 10)
 	}

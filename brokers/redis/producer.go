@@ -251,7 +251,7 @@ func (p *producer) Send(_ context.Context, batch []driver.Message) error {
 		m := &batch[i]
 		to := choose(p.places[m.Topic], m.Key, &p.turns[m.Topic])
 		p.bodies[m.Slot].bytes, p.bodies[m.Slot].pipe = m.Payload, p.pipes[to.pipe]
-		for i, value := range m.Headers {
+		for i, value := range m.Headers.Values() {
 			p.bodies[m.Slot].headers[i].bytes = value
 		}
 		p.args[m.Slot][nameArg] = to.name

@@ -148,8 +148,8 @@ func (p *producer) properties(out *v2.Message, m *driver.Message) {
 	if out.UserProperties == nil && len(p.headers) > 0 {
 		out.UserProperties = make(map[string]string, len(p.headers))
 	}
-	for i, name := range p.headers {
-		out.UserProperties[name] = string(m.Headers[i])
+	for i, value := range m.Headers.Values() {
+		out.UserProperties[p.headers[i]] = string(value)
 	}
 }
 

@@ -16,8 +16,8 @@ func (p *producer) sized(m *driver.Message) int {
 	if len(p.names) == 0 {
 		return n
 	}
-	for i, name := range p.names {
-		n += 4 + len(name) + len(m.Headers[i])
+	for i, value := range m.Headers.Values() {
+		n += 4 + len(p.names[i]) + len(value)
 	}
 	return n + 2
 }
@@ -29,9 +29,10 @@ func (p *producer) store(m *driver.Message) (c *chunk, at, n uint32) {
 		return c, at, uint32(len(m.Payload))
 	}
 	p.whole = append(p.whole[:0], m.Payload...)
-	for i, name := range p.names {
+	for i, value := range m.Headers.Values() {
+		name := p.names[i]
 		p.whole = append(binary.LittleEndian.AppendUint16(p.whole, uint16(len(name))), name...)
-		p.whole = append(binary.LittleEndian.AppendUint16(p.whole, uint16(len(m.Headers[i]))), m.Headers[i]...)
+		p.whole = append(binary.LittleEndian.AppendUint16(p.whole, uint16(len(value))), value...)
 	}
 	p.whole = binary.LittleEndian.AppendUint16(p.whole, 0)
 	c, at = p.broker.memory.store(p.whole)

@@ -128,14 +128,14 @@ type Producer interface {
 
 // Message is one message to send. Key, Payload and Headers are lent to the driver until Slot is Done. A consumer gets all of them byte for byte.
 type Message struct {
-	Slot    uint32 // below ProducerConfig.InFlight
-	Topic   int    // index into Topology.Topics
-	Key     []byte
-	Payload []byte
-	Headers [][]byte // the values of ProducerConfig.Headers, in their order
+	Slot uint32 // below ProducerConfig.InFlight
 	// Resent tells that this producer was given the message before, in the same slot, and completed it with
 	// ErrDisconnected: where the broker knows duplicates, it gets the identity that it had then.
-	Resent bool
+	Resent  bool
+	Topic   int // index into Topology.Topics
+	Key     []byte
+	Payload []byte
+	Headers *Headers // the values of ProducerConfig.Headers; nil where there are none
 }
 
 // Receipts learns the fate of slots. Done may be called from any goroutine, for each slot exactly once; the slices

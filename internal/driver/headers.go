@@ -35,32 +35,53 @@ func Always(Guarantee, Values) string { return "" }
 // Received is a message as it came. The bytes are valid only during the call of Sink.Deliver.
 type Received struct {
 	Payload []byte
-	Headers [][]byte // the values of ConsumerConfig.Headers, in their order; nil where the message has no header of that name
+	Headers *Headers // the values of ConsumerConfig.Headers, each nil where the message has no header of that name; nil where there are none
+}
+
+// Headers are the values of a message's headers in the order of the names that a producer or consumer was given. Messages hold them by their
+// address, since most have none and are copied often.
+type Headers [][]byte
+
+// Values are the values; none if h is nil.
+func (h *Headers) Values() [][]byte {
+	if h == nil {
+		return nil
+	}
+	return *h
 }
 
 // Batch gathers messages for a Sink, in memory that is used again. It belongs to one goroutine at a time.
 type Batch struct {
-	names  []string
-	list   []Received
-	values [][]byte
+	names   []string
+	list    []Received
+	headers []Headers // of the messages that have any
+	values  [][]byte  // of headers
 }
 
 // NewBatch makes an empty batch with room for n messages of which a consumer wants the headers of these names.
 func NewBatch(names []string, n int) Batch {
-	return Batch{names: names, list: make([]Received, 0, n), values: make([][]byte, 0, n*len(names))}
+	b := Batch{names: names, list: make([]Received, 0, n)}
+	if len(names) > 0 {
+		b.headers, b.values = make([]Headers, 0, n), make([][]byte, 0, n*len(names))
+	}
+	return b
 }
 
 // Add adds a message. value finds a header by its name, nil where there is none; it is nil where messages carry no headers.
 func (b *Batch) Add(payload []byte, value func(name string) []byte) {
-	d := Received{Payload: payload}
+	b.list = append(b.list, Received{Payload: payload})
 	if len(b.names) > 0 && value != nil {
-		first := len(b.values)
-		for _, name := range b.names {
-			b.values = append(b.values, value(name))
-		}
-		d.Headers = b.values[first:len(b.values):len(b.values)]
+		b.list[len(b.list)-1].Headers = b.read(value)
 	}
-	b.list = append(b.list, d)
+}
+
+func (b *Batch) read(value func(name string) []byte) *Headers {
+	first := len(b.values)
+	for _, name := range b.names {
+		b.values = append(b.values, value(name))
+	}
+	b.headers = append(b.headers, b.values[first:len(b.values):len(b.values)])
+	return &b.headers[len(b.headers)-1]
 }
 
 // Len is how many messages were added since the last Reset.
@@ -70,7 +91,7 @@ func (b *Batch) Len() int { return len(b.list) }
 func (b *Batch) From(i int) []Received { return b.list[i:] }
 
 // Reset empties the batch.
-func (b *Batch) Reset() { b.list, b.values = b.list[:0], b.values[:0] }
+func (b *Batch) Reset() { b.list, b.headers, b.values = b.list[:0], b.headers[:0], b.values[:0] }
 
 // Deliver hands over what was added, and empties the batch.
 func (b *Batch) Deliver(s Sink) {

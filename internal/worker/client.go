@@ -70,8 +70,8 @@ type slot struct {
 
 // beside is what the message in a slot carries beside its payload.
 type beside struct {
-	stamp  []byte   // of untouched payloads
-	values [][]byte // of headers, as driver.Message has them
+	stamp  []byte         // of untouched payloads
+	values driver.Headers // as driver.Message has them
 }
 
 // setBody copies a body into the slot's buffer.
@@ -200,7 +200,7 @@ func (c *client) fillSlot(i int, slot uint32, from *stream, m stamp, recorder *m
 	}
 	d.Slot, d.Topic, d.Payload = slot, from.producer.Topic, payload
 	if c.besides != nil {
-		d.Headers = c.besides[slot].values
+		d.Headers = &c.besides[slot].values
 	}
 	if k := c.worker.keys; k != nil {
 		d.Key = k.text[k.of(from.producer.ID, m.seq)]

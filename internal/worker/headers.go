@@ -59,7 +59,7 @@ func (p *Plan) HeaderSize() int { return p.headers().size() }
 // read reads the stamp of a message from its header, or from its payload if it has none. A message whose own headers did not arrive as they
 // were sent is damaged, unless it is another run's.
 func (h headers) read(m *driver.Received, run uint16) (wire.Header, wire.Status) {
-	got := m.Headers
+	got := m.Headers.Values()
 	var header wire.Header
 	var status wire.Status
 	if h.Stamped && len(got) > 0 && got[0] != nil {

@@ -15,8 +15,8 @@ import (
 )
 
 func headerOf(m driver.Message) wire.Header {
-	if len(m.Headers) > 0 {
-		h, _ := wire.ReadText(m.Headers[0], m.Payload)
+	if values := m.Headers.Values(); len(values) > 0 {
+		h, _ := wire.ReadText(values[0], m.Payload)
 		return h
 	}
 	h, _ := wire.Read(wire.Split(m.Payload))

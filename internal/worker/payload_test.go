@@ -225,7 +225,7 @@ func TestUntouchedSamplesKeepEveryByte(t *testing.T) {
 		mu.Lock()
 		for _, m := range batch {
 			came[string(m.Payload)]++
-			if len(m.Headers) == len(p.config.Headers) && string(m.Headers[1]) == "of the plan" {
+			if values := m.Headers.Values(); len(values) == len(p.config.Headers) && string(values[1]) == "of the plan" {
 				headers++
 			}
 		}
@@ -267,8 +267,9 @@ func TestAMessageOfUntouchedPayloadsIsCheckedLikeAnyOther(t *testing.T) {
 			return nil
 		}
 		for _, m := range batch {
-			one := driver.Received{Payload: bytes.Clone(m.Payload), Headers: [][]byte{bytes.Clone(m.Headers[0]), m.Headers[1]}}
-			h, status := wire.ReadText(m.Headers[0], m.Payload)
+			headers := driver.Headers{bytes.Clone((*m.Headers)[0]), (*m.Headers)[1]}
+			one := driver.Received{Payload: bytes.Clone(m.Payload), Headers: &headers}
+			h, status := wire.ReadText(headers[0], m.Payload)
 			if status != wire.OK {
 				t.Fatal(status)
 			}
@@ -279,11 +280,11 @@ func TestAMessageOfUntouchedPayloadsIsCheckedLikeAnyOther(t *testing.T) {
 			case 1:
 				one.Payload[5] ^= 1
 			case 2:
-				one.Headers[0][3] ^= 1
+				headers[0][3] ^= 1
 			case 3:
-				one.Headers = [][]byte{nil, one.Headers[1]}
+				one.Headers = &driver.Headers{nil, headers[1]}
 			case 4:
-				one.Headers = [][]byte{one.Headers[0], nil}
+				one.Headers = &driver.Headers{headers[0], nil}
 			case 5: // lost
 				continue
 			case 6:

@@ -117,7 +117,7 @@ func (p *producer) transfer(ctx context.Context, batch []driver.Message) (sent i
 		if p.ids != nil {
 			p.message.ApplicationProperties[p.d.identity] = p.ids.of(m.Slot)
 		}
-		p.texts.Set(m.Headers, func(i int, text string) { p.message.ApplicationProperties[p.cfg.Headers[i]] = text })
+		p.texts.Set(m.Headers.Values(), func(i int, text string) { p.message.ApplicationProperties[p.cfg.Headers[i]] = text })
 		if p.d.group == groupKey {
 			*p.groupID = string(m.Key)
 		}

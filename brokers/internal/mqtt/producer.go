@@ -126,7 +126,7 @@ func (p *producer) Send(_ context.Context, batch []driver.Message) error {
 		m := &batch[i]
 		packet := &p.packets[m.Slot]
 		packet.Topic, packet.Payload, packet.Duplicate = p.d.topics[m.Topic], m.Payload, m.Resent
-		for i, value := range m.Headers {
+		for i, value := range m.Headers.Values() {
 			if user := &packet.Properties.User[i]; user.Value != string(value) {
 				user.Value = string(value)
 			}

@@ -62,7 +62,7 @@ func (p *Sender) publish(m *driver.Message) error {
 	if p.headers.Map == nil {
 		return p.conn.Publish(p.subjects[m.Topic], m.Payload)
 	}
-	p.headers.Set(m.Headers)
+	p.headers.Set(m.Headers.Values())
 	p.message.Subject, p.message.Data, p.message.Header = p.subjects[m.Topic], m.Payload, p.headers.Map
 	return p.conn.PublishMsg(&p.message)
 }

@@ -65,8 +65,8 @@ var defects = map[string]defect{
 	},
 	"a header arrives with another's value": {
 		headers: func(d driver.Received) driver.Received {
-			if len(d.Headers) > 2 && len(d.Headers[2]) > 0 {
-				d.Headers[0] = d.Headers[2]
+			if h := d.Headers.Values(); len(h) > 2 && len(h[2]) > 0 {
+				h[0] = h[2]
 			}
 			return d
 		},
@@ -74,8 +74,8 @@ var defects = map[string]defect{
 	},
 	"a header is delivered that the message has not": {
 		headers: func(d driver.Received) driver.Received {
-			if len(d.Headers) > 1 {
-				d.Headers[1] = []byte{}
+			if h := d.Headers.Values(); len(h) > 1 {
+				h[1] = []byte{}
 			}
 			return d
 		},

@@ -33,10 +33,10 @@ func (id identity) header(name string) []byte {
 
 // examineHeaders says what is wrong with the headers of a delivered message that carries some, or none.
 func examineHeaders(id identity, m driver.Received, names []string, carries bool) error {
-	if carries && len(m.Headers) != len(names) {
-		return fmt.Errorf("%v was delivered with the values of %d headers; %d were asked for", id, len(m.Headers), len(names))
+	if carries && len(m.Headers.Values()) != len(names) {
+		return fmt.Errorf("%v was delivered with the values of %d headers; %d were asked for", id, len(m.Headers.Values()), len(names))
 	}
-	for i, value := range m.Headers {
+	for i, value := range m.Headers.Values() {
 		var want []byte
 		if carries {
 			want = id.header(names[i])

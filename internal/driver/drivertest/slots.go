@@ -59,11 +59,11 @@ func (s *slots) lend(id identity, patience time.Duration) (driver.Message, error
 	m := driver.Message{Slot: slot, Topic: id.topic(), Payload: s.payloads[slot][:id.size()]}
 	id.fill(m.Payload)
 	if s.headers != nil {
-		m.Headers = make([][]byte, len(sentHeaders))
+		values := make(driver.Headers, len(sentHeaders))
 		for i, name := range sentHeaders {
-			m.Headers[i] = id.header(name)
+			values[i] = id.header(name)
 		}
-		s.headers[slot] = m.Headers
+		m.Headers, s.headers[slot] = &values, values
 	}
 	switch {
 	case s.fewKeys > 0:

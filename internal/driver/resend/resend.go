@@ -66,7 +66,7 @@ type producer struct {
 type sent struct {
 	topic        int
 	key, payload []byte
-	headers      [][]byte
+	headers      *driver.Headers
 	order        uint64
 	unanswered   int // how often; of failed, under mu
 }
