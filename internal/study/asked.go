@@ -69,6 +69,13 @@ func (s Spec) Asked() []string {
 	if s.Sustainable.Latency > 0 || len(s.Sustainable.Goals) > 0 {
 		asked = append(asked, "sustainable.latency")
 	}
+	if s.Tails() {
+		for i, part := range []int{s.Backlog.Topics, s.Backlog.Subscriptions} {
+			if part > 0 {
+				asked = append(asked, []string{"backlog.topics", "backlog.subscriptions"}[i])
+			}
+		}
+	}
 	for _, group := range []struct {
 		name   string
 		values map[string]any
@@ -103,6 +110,10 @@ func (s Spec) InWords(path string) string {
 		return value + " " + noun + "s"
 	case path == "attach":
 		return "attached"
+	case path == "backlog.topics":
+		return fmt.Sprintf("backlog in %s of %d topics", value, s.Topics)
+	case path == "backlog.subscriptions":
+		return fmt.Sprintf("backlog of %s of %d subscriptions", value, s.SubscriptionsPerTopic)
 	case path == "faults":
 		return "with faults"
 	case path == "ordering":

@@ -18,7 +18,10 @@ func TestASpecSaysInWordsWhatItAsksForBesideTheDefaults(t *testing.T) {
 		"broker: kafka\nrate: 5\nclient.linger.ms: 5\nserver: {num.io.threads: 4}\nordering: ordered":      "ordered, server.num.io.threads 4, client.linger.ms 5",
 		"broker: kafka\nrate: 5\nmessageSize: 1MiB\nproducers: 20\nkeyDistributor: RANDOM":                 "20 producers, keyDistributor RANDOM",
 		"broker: kafka\nrate: 5\nfaults: [{at: 1s, do: kill}]\nlimits.broker.cpu: 0.5\nconsumerDelay: 2ms": "consumerDelay 2ms, limits.broker.cpu 0.5, with faults",
-		"broker: kafka\nrate: 5\npipeline: {servers: 2}":                                                   "pipeline.servers 2, pipeline.balancer haproxy",
+		"broker: kafka\nrate: 5\nmeasure: backlog\ntopics: 9\nsubscriptions: 3\nbacklog: {topics: 2, subscriptions: 1, rate: 9}": "9 topics, 3 subscriptions, backlog in 2 of 9 topics, " +
+			"backlog of 1 of 3 subscriptions",
+		"broker: kafka\nrate: 5\nmeasure: backlog":       "",
+		"broker: kafka\nrate: 5\npipeline: {servers: 2}": "pipeline.servers 2, pipeline.balancer haproxy",
 	} {
 		s, err := Parse("f.yaml", []byte(doc))
 		if err != nil {
