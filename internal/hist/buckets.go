@@ -37,29 +37,48 @@ func (b *bucket) next() {
 	b.index, b.count, b.left = b.index+int(step), int64(count), b.left[stepSize+countSize:]
 }
 
-// check refuses bytes that no packer made: buckets that don't exist or don't rise, and counts that don't fit into an int64.
-func (all buckets) check() error {
+// extent says how many values buckets hold, and which are the first and the last of them.
+type extent struct {
+	n           int64
+	first, last int
+}
+
+func (all buckets) extent() (e extent) {
+	e.first = all.first().index
+	for b := all.first(); b.ok; b.next() {
+		e.n, e.last = e.n+b.count, b.index
+	}
+	return e
+}
+
+// check is extent of bytes that a packer may not have made. It refuses buckets that don't exist or don't rise, and counts that don't fit
+// into an int64.
+func (all buckets) check() (e extent, err error) {
 	var total uint64
-	for index := -1; len(all) > 0; {
+	for e.last = -1; len(all) > 0; {
 		step, stepSize := binary.Uvarint(all)
 		count, countSize := binary.Uvarint(all[max(stepSize, 0):])
 		if stepSize <= 0 || countSize <= 0 {
-			return errors.New("a number is cut short, or of more than 64 bits")
+			return extent{}, errors.New("a number is cut short, or of more than 64 bits")
 		}
-		if step == 0 || step > uint64(overflow-index) {
-			return fmt.Errorf("step %d after bucket %d, allowed 1 to %d", step, index, overflow-index)
+		if step == 0 || step > uint64(overflow-e.last) {
+			return extent{}, fmt.Errorf("step %d after bucket %d, allowed 1 to %d", step, e.last, overflow-e.last)
 		}
 		if count == 0 || count > math.MaxInt64-total {
-			return fmt.Errorf("count %d after %d, allowed 1 to %d in all", count, total, int64(math.MaxInt64))
+			return extent{}, fmt.Errorf("count %d after %d, allowed 1 to %d in all", count, total, int64(math.MaxInt64))
 		}
 		if all[stepSize-1] == 0 || all[stepSize+countSize-1] == 0 {
-			return errors.New("a number has more bytes than it needs")
+			return extent{}, errors.New("a number has more bytes than it needs")
+		}
+		if total == 0 {
+			e.first = int(step) - 1
 		}
 		all = all[stepSize+countSize:]
-		index += int(step)
+		e.last += int(step)
 		total += count
 	}
-	return nil
+	e.n = int64(total)
+	return e, nil
 }
 
 // packer makes buckets.
@@ -88,12 +107,7 @@ func (all buckets) ranked(rank int64) bucket {
 }
 
 // count returns how many values the buckets hold.
-func (all buckets) count() (n int64) {
-	for b := all.first(); b.ok; b.next() {
-		n += b.count
-	}
-	return n
-}
+func (all buckets) count() int64 { return all.extent().n }
 
 // plus returns the sum of both, bucket by bucket.
 func (all buckets) plus(other buckets) buckets {

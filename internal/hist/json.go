@@ -43,15 +43,17 @@ func (s *Snapshot) UnmarshalJSON(data []byte) error {
 			return fmt.Errorf("histogram: %w", err)
 		}
 	}
-	if err := in.Buckets.check(); err != nil {
+	all, err := in.Buckets.check()
+	if err != nil {
 		return fmt.Errorf("histogram buckets: %w", err)
 	}
-	if err := in.Censored.check(); err != nil {
+	censored, err := in.Censored.check()
+	if err != nil {
 		return fmt.Errorf("histogram buckets of censored values: %w", err)
 	}
 	out := Snapshot{buckets: in.Buckets, censored: in.Censored}
-	out.recount(in.Min, in.Max)
-	if known := in.Buckets.less(in.Censored).count(); known != out.n-in.Censored.count() {
+	out.span(all, in.Min, in.Max)
+	if censored.n > 0 && in.Buckets.less(in.Censored).count() != all.n-censored.n {
 		return errors.New("histogram: it has censored values that are not among its values")
 	}
 	if in.N != out.n || in.Min != out.min || in.Max != out.max {

@@ -133,17 +133,15 @@ func (s Snapshot) Sub(earlier Snapshot) Snapshot {
 
 // recount sets the number of values to that in the buckets, and the extremes to lo and hi as far as the buckets allow. A snapshot
 // that is taken beside Record may have read an extreme whose value is in no bucket yet.
-func (s *Snapshot) recount(lo, hi int64) {
-	s.n, s.min, s.max = 0, 0, 0
+func (s *Snapshot) recount(lo, hi int64) { s.span(s.buckets.extent(), lo, hi) }
+
+func (s *Snapshot) span(e extent, lo, hi int64) {
+	s.n, s.min, s.max = e.n, 0, 0
 	if len(s.buckets) == 0 {
 		return
 	}
-	first, last := s.buckets.first().index, 0
-	for b := s.buckets.first(); b.ok; b.next() {
-		s.n, last = s.n+b.count, b.index
-	}
-	s.max = min(max(hi, lowest(last)), highest(last))
-	s.min = min(max(lo, lowest(first)), highest(first), s.max)
+	s.max = min(max(hi, lowest(e.last)), highest(e.last))
+	s.min = min(max(lo, lowest(e.first)), highest(e.first), s.max)
 }
 
 // clip returns ns, or the nearer of Min and Max if ns is beyond them.

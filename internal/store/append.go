@@ -174,14 +174,14 @@ func (s *Store) append(ctx context.Context, action string, change func(ctx conte
 }
 
 // rowsPerStatement bounds the arguments of one statement: SQLite looks for each of them among all.
-const rowsPerStatement = 32
+const rowsPerStatement = 16
 
 // appendNew inserts the rows that the store does not hold, in one transaction, and returns how many these were.
 func (s *Store) appendNew(ctx context.Context, action string, rows []row) (stored int, err error) {
 	err = s.append(ctx, action, func(ctx context.Context, tx *sql.Tx) error {
-		known := map[key]bool{}
+		known, q := map[key]bool{}, prepared{tx, map[string]*sql.Stmt{}}
 		for chunk := range slices.Chunk(rows, rowsPerStatement) {
-			held, err := heldOf(ctx, tx, chunk)
+			held, err := heldOf(ctx, q, chunk)
 			if err != nil {
 				return err
 			}
@@ -193,7 +193,7 @@ func (s *Store) appendNew(ctx context.Context, action string, rows []row) (store
 				known[r.key] = true
 				return old
 			})
-			if _, err := insert(ctx, tx, chunk); err != nil {
+			if _, err := insert(ctx, q, chunk); err != nil {
 				return err
 			}
 			stored += len(chunk)
@@ -206,20 +206,38 @@ func (s *Store) appendNew(ctx context.Context, action string, rows []row) (store
 	return stored, nil
 }
 
+// prepared prepares each query once for a transaction: SQLite takes longer to parse one of many rows than to carry it out.
+type prepared struct {
+	tx         *sql.Tx
+	statements map[string]*sql.Stmt // by query
+}
+
+func (p prepared) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	statement := p.statements[query]
+	if statement == nil {
+		var err error
+		if statement, err = p.tx.PrepareContext(ctx, query); err != nil { // the end of the transaction closes it
+			return nil, err
+		}
+		p.statements[query] = statement
+	}
+	return statement.QueryContext(ctx, args...)
+}
+
 // heldOf returns the positions of the rows that the store holds.
-func heldOf(ctx context.Context, tx *sql.Tx, rows []row) ([]int, error) {
+func heldOf(ctx context.Context, q querier, rows []row) ([]int, error) {
 	var args arguments
 	var values []string
 	for i, r := range rows {
 		values = append(values, fmt.Sprintf("(%d, CAST(%s AS TEXT), CAST(%s AS BIGINT), CAST(%s AS TEXT), CAST(%s AS BIGINT))",
 			i, args.add(r.pointID), args.add(r.repetition), args.add(string(r.status)), args.add(r.began)))
 	}
-	return queryAll(ctx, tx, func(i *int) []any { return []any{i} }, `SELECT column1 FROM (VALUES `+strings.Join(values, ", ")+`) AS sought
+	return queryAll(ctx, q, func(i *int) []any { return []any{i} }, `SELECT column1 FROM (VALUES `+strings.Join(values, ", ")+`) AS sought
 		WHERE EXISTS (SELECT 1 FROM record WHERE point_id = column2 AND repetition = column3 AND status = column4 AND began = column5)`, args...)
 }
 
 // insert inserts rows, and returns the IDs that they were given.
-func insert(ctx context.Context, tx *sql.Tx, rows []row) ([]int64, error) {
+func insert(ctx context.Context, q querier, rows []row) ([]int64, error) {
 	if len(rows) == 0 {
 		return nil, nil
 	}
@@ -232,6 +250,6 @@ func insert(ctx context.Context, tx *sql.Tx, rows []row) ([]int64, error) {
 		}
 		values = append(values, "("+strings.Join(places, ", ")+")")
 	}
-	return queryAll(ctx, tx, func(id *int64) []any { return []any{id} }, `INSERT INTO record (point_id, study, broker, repetition, status, began, schema, body)
+	return queryAll(ctx, q, func(id *int64) []any { return []any{id} }, `INSERT INTO record (point_id, study, broker, repetition, status, began, schema, body)
 		VALUES `+strings.Join(values, ", ")+` RETURNING id`, args...)
 }

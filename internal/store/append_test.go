@@ -1,20 +1,16 @@
 package store
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/brokermark/brokermark/internal/hist"
 )
 
 // numbered yields n different records.
@@ -215,36 +211,4 @@ func TestALineIsStoredAsItStands(t *testing.T) {
 			}
 		}
 	})
-}
-
-// A record of 3 KB, as one without a curve and a series has.
-func BenchmarkImportOfAFile(b *testing.B) {
-	s, err := Open(filepath.Join(b.TempDir(), "s.db"))
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer s.Close()
-	h := hist.New()
-	for i := range int64(200) {
-		h.Record(i * i * 1000)
-	}
-	path := filepath.Join(b.TempDir(), "f.jsonl")
-	f, err := os.Create(path)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer f.Close()
-	for n := range b.N {
-		r := record(fmt.Sprint("p", n/5), n%5+1)
-		r.Schema, r.Result = Schema, &Result{Measurement: Measurement{Latency: Latency{EndToEnd: h.Snapshot(), Publish: h.Snapshot()}}}
-		if err := json.NewEncoder(f).Encode(r); err != nil {
-			b.Fatal(err)
-		}
-	}
-	b.ReportAllocs()
-	b.ResetTimer()
-	if stored, _, err := s.Import(b.Context(), ReadRecords(path)); err != nil || stored != b.N {
-		b.Fatal(stored, err)
-	}
-	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "records/s")
 }

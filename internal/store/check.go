@@ -88,9 +88,13 @@ func (m *Measurement) impossible() string {
 			return fmt.Sprintf("its %s is %v; allowed: 0 or more", figure.name, figure.value)
 		}
 	}
-	for field, v := range reflect.ValueOf(m.Cost).Fields() {
-		v = reflect.Indirect(v)
-		if name := jsonName(field); name != "broker_data_growth_bytes" && (v.CanInt() && v.Int() < 0 || v.CanFloat() && v.Float() < 0) {
+	cost := reflect.ValueOf(m.Cost)
+	for i := range cost.NumField() {
+		v := reflect.Indirect(cost.Field(i))
+		if !(v.CanInt() && v.Int() < 0 || v.CanFloat() && v.Float() < 0) {
+			continue
+		}
+		if name := jsonName(cost.Type().Field(i)); name != "broker_data_growth_bytes" {
 			return fmt.Sprintf("its cost %s is %v; allowed: 0 or more", name, v)
 		}
 	}
@@ -103,26 +107,32 @@ const mostMeasured = 1e18
 // beyond names the first number in v that is beyond mostMeasured. Histograms have checked their own.
 func beyond(v reflect.Value) (name string, value any) {
 	switch {
-	case v.Type() == reflect.TypeFor[hist.Snapshot]():
 	case v.CanInt() && math.Abs(float64(v.Int())) > mostMeasured, v.CanFloat() && !(math.Abs(v.Float()) <= mostMeasured):
 		return "figure", v
 	case v.Kind() == reflect.Pointer && !v.IsNil():
 		return beyond(v.Elem())
-	case v.Kind() == reflect.Slice || v.Kind() == reflect.Map:
-		for _, element := range v.Seq2() {
-			if name, value := beyond(element); name != "" {
+	case v.Kind() == reflect.Slice || v.Kind() == reflect.Array:
+		for i := range v.Len() {
+			if name, value := beyond(v.Index(i)); name != "" {
 				return name, value
 			}
 		}
-	case v.Kind() == reflect.Struct:
-		for field, inner := range v.Fields() {
-			name, value := beyond(inner)
-			switch {
-			case name == "figure" && !field.Anonymous:
-				return jsonName(field), value
-			case name != "":
+	case v.Kind() == reflect.Map:
+		for entry := v.MapRange(); entry.Next(); {
+			if name, value := beyond(entry.Value()); name != "" {
 				return name, value
 			}
+		}
+	case v.Kind() == reflect.Struct && v.Type() != reflect.TypeFor[hist.Snapshot]():
+		for i := range v.NumField() {
+			name, value := beyond(v.Field(i))
+			if name == "" {
+				continue
+			}
+			if field := v.Type().Field(i); name == "figure" && !field.Anonymous {
+				return jsonName(field), value
+			}
+			return name, value
 		}
 	}
 	return "", nil

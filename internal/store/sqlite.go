@@ -52,7 +52,8 @@ func openSQLite(path string, mode access, patience time.Duration) (*sql.DB, erro
 	q.Add("_pragma", fmt.Sprintf("busy_timeout(%d)", patience.Milliseconds()))
 	if mode == appending {
 		q.Set("_txlock", "immediate")
-		q.Add("_pragma", "synchronous(FULL)") // in WAL mode: a commit is on the disk when it returns
+		q.Add("_pragma", "synchronous(FULL)")  // in WAL mode: a commit is on the disk when it returns
+		q.Add("_pragma", "cache_size(-16384)") // KiB: all that an import changes at a time
 	} else {
 		q.Set("mode", "ro")
 		q.Add("_pragma", "query_only(true)")

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -50,8 +51,8 @@ func (d Duration) MarshalJSON() ([]byte, error) { return json.Marshal(d.String()
 
 // UnmarshalJSON reads a text with its unit.
 func (d *Duration) UnmarshalJSON(data []byte) error {
-	var text string
-	if err := json.Unmarshal(data, &text); err != nil {
+	text, err := unquoted(data)
+	if err != nil || !bytes.HasPrefix(data, []byte{'"'}) {
 		return fmt.Errorf("%s is not a time; allowed: a text such as \"30s\"", data)
 	}
 	v, err := ParseDuration(text)

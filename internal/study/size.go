@@ -92,6 +92,10 @@ func (s Size) String() string {
 
 // UnmarshalJSON reads a number of bytes or a text with a unit.
 func (s *Size) UnmarshalJSON(data []byte) error {
+	if n, err := strconv.ParseInt(string(data), 10, 64); err == nil && -maxBytes <= n && n <= maxBytes { // as MarshalJSON writes it
+		*s = Size(n)
+		return nil
+	}
 	text, err := unquoted(data)
 	if err != nil {
 		return err
@@ -107,6 +111,9 @@ func (s *Size) UnmarshalJSON(data []byte) error {
 func unquoted(data []byte) (text string, err error) {
 	if !bytes.HasPrefix(data, []byte{'"'}) {
 		return string(data), nil
+	}
+	if !bytes.ContainsRune(data, '\\') && len(data) > 1 {
+		return string(data[1 : len(data)-1]), nil
 	}
 	err = json.Unmarshal(data, &text)
 	return text, err
@@ -130,7 +137,7 @@ func (s *Sizes) UnmarshalJSON(data []byte) error {
 		return nil
 	}
 	var one Size
-	if err := json.Unmarshal(data, &one); err != nil {
+	if err := one.UnmarshalJSON(data); err != nil {
 		return err
 	}
 	*s = Sizes{{one, 1}}
