@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"syscall"
 )
 
 // ErrTooLong is more than the limit.
@@ -29,20 +30,43 @@ func All(r io.Reader, limit int64) ([]byte, error) {
 	return text, err
 }
 
+// Open opens an ordinary file for reading. It doesn't wait, as to open a pipe does, and leaves devices closed.
+func Open(path string) (*os.File, error) {
+	f, _, err := open(path)
+	return f, err
+}
+
+func open(path string) (f *os.File, info fs.FileInfo, err error) {
+	info, err = os.Stat(path) // before it is opened: to open some devices is to use them
+	if err == nil {
+		err = ordinary(info)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if f, err = os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0); err != nil {
+		return nil, nil, err
+	}
+	if info, err = f.Stat(); err == nil { // it may have become another
+		err = ordinary(info)
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, nil, err
+	}
+	return f, info, nil
+}
+
 // File reads an ordinary file. Whatever its size is said to be, no more than the limit is read.
 func File(path string, limit int64) ([]byte, error) {
-	info, err := os.Stat(path) // before it is opened: opening a pipe waits for its other end
-	if err != nil {
-		return nil, err
-	}
-	if err := fits(info, limit); err != nil {
-		return nil, err
-	}
-	f, err := os.Open(path)
+	f, info, err := open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
+	if err := fits(info, limit); err != nil {
+		return nil, err
+	}
 	return All(f, limit)
 }
 
@@ -64,13 +88,21 @@ func FileIn(files fs.FS, name string, limit int64) ([]byte, error) {
 }
 
 func fits(info fs.FileInfo, limit int64) error {
+	if err := ordinary(info); err != nil {
+		return err
+	}
+	if info.Size() > limit {
+		return fmt.Errorf("%w: %d bytes, allowed are %d", ErrTooLong, info.Size(), limit)
+	}
+	return nil
+}
+
+func ordinary(info fs.FileInfo) error {
 	switch {
 	case info.IsDir():
 		return errors.New("is a directory")
 	case !info.Mode().IsRegular():
 		return ErrNoFile
-	case info.Size() > limit:
-		return fmt.Errorf("%w: %d bytes, allowed are %d", ErrTooLong, info.Size(), limit)
 	}
 	return nil
 }

@@ -82,7 +82,8 @@ func TestWhatCannotBeDrawnOrExportedIsAnsweredWithASentence(t *testing.T) {
 		{"bundle raje-2019 -o " + in("a.zip"), 2, "no record has study=raje-2019; there are: head-to-head"},
 		{"import", 2, "requires at least 1 arg"},
 		{"import " + in("none.json"), 2, "can't be read: no such file or directory"},
-		{"import " + dir, 2, "can't be read: not an ordinary file"},
+		{"import " + dir, 2, "can't be read: is a directory"},
+		{"import /dev/zero", 2, "can't be read: not an ordinary file"},
 		{"import " + file(t, "r.json", string(ombResult)) + " --like kafka-100-sus", 2, "messageSize is 1024 in the file and 100"},
 		{"import " + file(t, "r.json", string(ombResult)) + " --like kafka-1", 2, "several points begin so"},
 	} {

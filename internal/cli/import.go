@@ -337,14 +337,7 @@ const mostHead = 64 << 20
 
 // headOf reads the first line of an ordinary file.
 func headOf(path string) ([]byte, error) {
-	info, err := os.Stat(path) // before it is opened: opening a pipe waits for its other end
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("not an ordinary file")
-	}
-	f, err := os.Open(path)
+	f, err := bounded.Open(path)
 	if err != nil {
 		return nil, err
 	}

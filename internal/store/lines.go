@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"os"
 
 	"github.com/brokermark/brokermark/internal/bounded"
 )
@@ -21,7 +20,7 @@ const maxRecord = 64 << 20
 // ReadRecords reads a file of records one by one. A line that is none, lacks what every record has, or holds a figure that can't
 // have been measured, is an error, which ends the loop.
 func ReadRecords(path string) iter.Seq2[Checked, error] {
-	return ReadRecordsFrom(path, func() (io.ReadCloser, error) { return openFile(path) })
+	return ReadRecordsFrom(path, func() (io.ReadCloser, error) { return bounded.Open(path) })
 }
 
 // ReadRecordsFrom is ReadRecords of what open opens whenever the loop begins. Errors call it name.
@@ -39,18 +38,6 @@ func ReadRecordsFrom(name string, open func() (io.ReadCloser, error)) iter.Seq2[
 			}
 		}
 	}
-}
-
-// openFile opens an ordinary file.
-func openFile(path string) (*os.File, error) {
-	info, err := os.Stat(path) // before it is opened: opening a pipe waits for its other end
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: not an ordinary file", path)
-	}
-	return os.Open(path)
 }
 
 // notARecord is an error of a single record, behind which others can be read.
