@@ -30,6 +30,7 @@ type backend struct {
 
 	abandon func() // removes the files that a failed open left on a full disk
 	tidy    func() // removes the files that reading left
+	unguard func() // removes the files that open has made, when the database is closed
 
 	// diagnose explains an error of the database. action completes "could not …".
 	diagnose func(err error, action string) diagnosis

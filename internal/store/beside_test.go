@@ -1,10 +1,13 @@
 package store
 
 import (
+	"bytes"
 	"encoding/binary"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -67,6 +70,55 @@ func TestFilesOfOthersBesideAStoreInAnOpenFolderAreRefused(t *testing.T) {
 		_ = os.Remove(store + c.suffix) // without the mend SQLite has done so
 		if got := pointIDs(t, store); len(got) != 1 {
 			t.Errorf("%+v: the store holds %d records", c, len(got))
+		}
+	}
+}
+
+// Between the look beside a store and its opening another user must not get a file in.
+func TestNoFileOfOthersComesBesideAStoreWhileItIsOpened(t *testing.T) {
+	if os.Geteuid() != 0 {
+		testkit.Lacks(t, "only root can be another user")
+	}
+	for _, mode := range []access{appending, reading} {
+		dir := t.TempDir()
+		for _, folder := range []string{filepath.Dir(dir), dir} {
+			if err := os.Chmod(folder, 0o777|os.ModeSticky); err != nil {
+				t.Fatal(err)
+			}
+		}
+		store := filepath.Join(dir, "s.db")
+		closedStore(t, store)
+		before := existingFiles(store)
+		db, made, err := openSQLite(store, mode, time.Second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, suffix := range suffixes {
+			neighbour := exec.Command("sh", "-c", `cat > "$0" || mv "$1" "$0" || rm -f "$0"`, store+suffix, store)
+			neighbour.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 4711, Gid: 4711}}
+			neighbour.Stdin = bytes.NewReader(cuttingJournal())
+			if out, err := neighbour.CombinedOutput(); err == nil {
+				t.Errorf("%s: another user has changed %s: %s", mode, suffix, out)
+			}
+		}
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+		unguard(store, before, made)
+		if got := pointIDs(t, store); len(got) != 1 {
+			t.Errorf("%s: the store holds %d records", mode, len(got))
+		}
+		for _, open := range []func(string) (*Store, error){Open, OpenReadOnly} {
+			s, err := open(store)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if left, err := filepath.Glob(store + "-*"); err != nil || len(left) > 0 {
+			t.Errorf("%s: left behind: %q, %v", mode, left, err)
 		}
 	}
 }

@@ -256,7 +256,7 @@ func TestATransactionWaitsForAServerThatIsAwayButNotForever(t *testing.T) {
 	s, _ := newStore(t)
 	_ = s.db.Close()
 	asked, answer := 0, Unreachable
-	s.backend = &backend{diagnose: func(err error, _ string) diagnosis { asked++; return diagnosis{answer, "away", err} }}
+	s.backend = &backend{unguard: func() {}, diagnose: func(err error, _ string) diagnosis { asked++; return diagnosis{answer, "away", err} }}
 	s.patience = 250 * time.Millisecond
 	began := time.Now()
 	if _, err := s.begin(t.Context()); err == nil || time.Since(began) < s.patience || asked < 3 || asked > 5 {

@@ -41,6 +41,7 @@ func postgres(store string) (*backend, error) {
 		abandon:       func() {},
 		appendable:    func() error { return nil },
 		tidy:          func() {},
+		unguard:       func() {},
 		diagnose:      func(err error, action string) diagnosis { return diagnosePostgres(config.ConnConfig, err, action) },
 		dialect: dialect{
 			// If the current schema doesn't exist, this finds no table, and the CREATE TABLE that follows fails with the reason.

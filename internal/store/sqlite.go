@@ -8,8 +8,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -24,14 +22,19 @@ const madeUpSQLite = `SELECT type || ' ' || name FROM sqlite_master WHERE lower(
 // sqliteFile returns the backend for a store in a file.
 func sqliteFile(path string) *backend {
 	existed := existingFiles(path)
+	var made []string
 	return &backend{
-		file:          path,
-		open:          func(mode access, patience time.Duration) (*sql.DB, error) { return openSQLite(path, mode, patience) },
+		file: path,
+		open: func(mode access, patience time.Duration) (db *sql.DB, err error) {
+			db, made, err = openSQLite(path, mode, patience)
+			return db, err
+		},
 		enableAppends: enableWAL,
 		openFrozen:    func() (*sql.DB, error) { return openFrozen(path) },
 		appendable:    func() error { return checkFile(path, appending) },
 		abandon:       func() { abandon(path, existed) },
 		tidy:          func() { tidy(path, existed) },
+		unguard:       func() { unguard(path, existed, made) },
 		diagnose:      func(err error, action string) diagnosis { return diagnoseSQLite(path, err, action) },
 		dialect: dialect{
 			tables:      `SELECT name FROM sqlite_master WHERE type = 'table'`,
@@ -43,10 +46,14 @@ func sqliteFile(path string) *backend {
 	}
 }
 
-// openSQLite returns a connection pool for the store at path. SQLite itself opens the file with the first statement.
-func openSQLite(path string, mode access, patience time.Duration) (*sql.DB, error) {
+// openSQLite returns a connection pool for the store at path, and what guard has made. SQLite itself opens the file with the first
+// statement.
+func openSQLite(path string, mode access, patience time.Duration) (db *sql.DB, made []string, err error) {
 	if err := checkFile(path, mode); err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	if made, err = guard(path); err != nil {
+		return nil, nil, err
 	}
 	q := url.Values{}
 	q.Add("_pragma", fmt.Sprintf("busy_timeout(%d)", patience.Milliseconds()))
@@ -58,7 +65,8 @@ func openSQLite(path string, mode access, patience time.Duration) (*sql.DB, erro
 		q.Set("mode", "ro")
 		q.Add("_pragma", "query_only(true)")
 	}
-	return sql.Open("sqlite", sqliteURL(path, q.Encode()))
+	db, err = sql.Open("sqlite", sqliteURL(path, q.Encode()))
+	return db, made, err
 }
 
 // checkFile refuses a path that can't be opened as a store, with a clearer error than SQLite's.
@@ -80,8 +88,8 @@ func checkFile(path string, mode access) error {
 		return &Error{Problem: BadURL, Store: path, Detail: "is no ordinary file"}
 	}
 	if !missing { // else SQLite removes what is beside it
-		if why := strangeBeside(path, info); why != "" {
-			return &Error{Problem: BadURL, Store: path, Detail: why}
+		if err := checkBeside(path, info); err != nil {
+			return err
 		}
 	}
 	if mode == reading {
@@ -214,7 +222,7 @@ const minIndexSize = 32 << 10
 // existingFiles reports for each file of the store at path whether it exists.
 func existingFiles(path string) map[string]bool {
 	exists := map[string]bool{}
-	for _, suffix := range []string{"", "-wal", "-shm"} {
+	for _, suffix := range append([]string{""}, suffixes...) {
 		_, err := os.Stat(path + suffix)
 		exists[path+suffix] = err == nil
 	}
@@ -268,32 +276,4 @@ func tidy(path string, existed map[string]bool) {
 	}
 	defer db.Close()
 	_, _ = db.Exec(`SELECT count(*) FROM sqlite_master`) // fails for a user who may not write: then the files stay
-}
-
-// strangeBeside returns why a file that SQLite would find beside the store at path may be of another user; empty if none is. SQLite
-// writes pages back from any journal that it finds, or cuts the store off.
-func strangeBeside(path string, store os.FileInfo) string {
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target
-	}
-	folder, err := os.Stat(filepath.Dir(path))
-	if err != nil || folder.Mode()&os.ModeSticky == 0 { // else who shares a folder shares a store
-		return ""
-	}
-	trusted := []int{0, os.Geteuid(), ownerOf(store)}
-	for _, suffix := range []string{"-journal", "-wal", "-shm"} {
-		info, err := os.Lstat(path + suffix)
-		if err == nil && !slices.Contains(trusted, ownerOf(info)) {
-			return "has a file beside it that another user made, which would change what it holds: " + path + suffix + "; name a store in a folder of yours"
-		}
-	}
-	return ""
-}
-
-// ownerOf returns the user that a file belongs to.
-func ownerOf(info os.FileInfo) int {
-	if s, ok := info.Sys().(*syscall.Stat_t); ok {
-		return int(s.Uid)
-	}
-	return os.Geteuid()
 }

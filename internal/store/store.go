@@ -75,9 +75,7 @@ func open(ctx context.Context, url string, mode access, patience time.Duration) 
 		return s, nil
 	}
 	s.abandon(err)
-	if mode == reading {
-		s.backend.tidy()
-	}
+	s.tidy()
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -119,10 +117,16 @@ func (s *Store) Name() string { return s.name }
 // Close releases the store.
 func (s *Store) Close() error {
 	err := s.explain(s.db.Close(), "close it")
+	s.tidy()
+	return err
+}
+
+// tidy removes the files that a store that is closed, or could not be opened, has left.
+func (s *Store) tidy() {
 	if s.access == reading {
 		s.backend.tidy()
 	}
-	return err
+	s.backend.unguard()
 }
 
 // transact runs change in a transaction: all of its statements take effect, or none. action is what explain wants.
