@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // file is an output file that appears at its path when it is complete. Until then it has another name, so that what can't be
@@ -32,6 +33,8 @@ func newFile(path string) (*file, error) {
 	switch {
 	case isDir:
 		err = &os.PathError{Op: "open", Path: path, Err: syscall.EISDIR}
+	case isDevice && info.Mode()&os.ModeNamedPipe != 0:
+		f, err = openPipe(path)
 	case isDevice:
 		f, err = os.OpenFile(path, os.O_WRONLY, 0)
 	case isSQLite(path):
@@ -45,11 +48,28 @@ func newFile(path string) (*file, error) {
 	return &file{f, path}, nil
 }
 
+// pipePatience is how long a pipe may be without a reader.
+const pipePatience = 2 * time.Second
+
+// openPipe opens a pipe for writing. It doesn't wait for ever for a reader: the pipe may be another user's, who expected a report there.
+func openPipe(path string) (*os.File, error) {
+	for began := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+		f, err := os.OpenFile(path, os.O_WRONLY|syscall.O_NONBLOCK, 0)
+		switch {
+		case !errors.Is(err, syscall.ENXIO):
+			return f, err
+		case time.Since(began) > pipePatience:
+			return nil, &os.PathError{Op: "open", Path: path, Err: errors.New("it is a pipe that nothing reads")}
+		}
+	}
+}
+
 // maxLinks is how many links a path may have, as the kernel has it.
 const maxLinks = 40
 
 // throughOwnLinks returns path with each of its links replaced by what it names. It refuses links of other users than this one and
-// root: who can make a link where a report is expected must not choose the file that the report replaces.
+// root, and those with a name that such a user may have added: who can make a link where a report is expected must not choose the file that
+// the report replaces.
 func throughOwnLinks(path string) (string, error) {
 	for range maxLinks {
 		link, rest, err := firstLink(path)
@@ -92,12 +112,23 @@ func firstLink(path string) (link, rest string, err error) {
 		if info.Mode()&os.ModeSymlink == 0 {
 			continue
 		}
-		if owner := int(info.Sys().(*syscall.Stat_t).Uid); owner != 0 && owner != os.Geteuid() {
-			return "", "", fmt.Errorf("%s is a link that another user made (uid %d)", path[:end], owner)
+		switch s := info.Sys().(*syscall.Stat_t); {
+		case !trusted(s):
+			return "", "", fmt.Errorf("%s is a link that another user made (uid %d)", path[:end], s.Uid)
+		case s.Nlink > 1 && isOpen(filepath.Dir(path[:end])):
+			return "", "", fmt.Errorf("%s is one of %d names of a link, and may be another user's", path[:end], s.Nlink)
 		}
 		return path[:end], path[end:], nil
 	}
 	return "", "", nil
+}
+
+func trusted(s *syscall.Stat_t) bool { return s.Uid == 0 || int(s.Uid) == os.Geteuid() }
+
+// isOpen reports whether other users than this one and root may make files in a folder.
+func isOpen(folder string) bool {
+	info, err := os.Stat(folder)
+	return err != nil || info.Mode()&0o022 != 0 || !trusted(info.Sys().(*syscall.Stat_t))
 }
 
 // finish puts the file at its path, unless err says that it couldn't be written. It returns err, or why that failed; then nothing

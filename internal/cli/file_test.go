@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/brokermark/brokermark/internal/testkit"
 )
@@ -137,6 +138,46 @@ func TestNoOutputGoesThroughALinkOfAnotherUser(t *testing.T) {
 	}
 	if _, err := os.Stat(dir + "/new"); err == nil {
 		t.Error("a file was made through the link")
+	}
+}
+
+// Where the kernel allows it, another user gives a link of root a further name, from where it leads elsewhere.
+func TestNoOutputGoesThroughALinkWithSeveralNames(t *testing.T) {
+	dir := t.TempDir()
+	st, link, planted, target := filepath.Join(dir, "s.db"), filepath.Join(dir, "link"), filepath.Join(dir, "report"), filepath.Join(dir, "target")
+	brokermark(t, short("--store", st)...).want(t, 0)
+	write(t, target, "of root")
+	if err := errors.Join(os.Symlink("target", link), os.Link(link, planted), os.Chmod(dir, 0o777|os.ModeSticky)); err != nil {
+		t.Fatal(err)
+	}
+	if r := brokermark(t, "report", "--store", st, "-o", planted).want(t, 2); !strings.Contains(r.err, "report is one of 2 names of a link") {
+		t.Error(r.err)
+	}
+	if text, _ := os.ReadFile(target); string(text) != "of root" {
+		t.Errorf("the file holds %q", text)
+	}
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	brokermark(t, "report", "--store", st, "-o", planted).want(t, 0) // a system made of hard links
+}
+
+// A pipe may be there because another user expected a report.
+func TestAnOutputDoesNotWaitForAReader(t *testing.T) {
+	dir := t.TempDir()
+	st, pipe := filepath.Join(dir, "s.db"), filepath.Join(dir, "pipe")
+	brokermark(t, short("--store", st)...).want(t, 0)
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	reader := time.AfterFunc(20*time.Second, func() { // ends what waits
+		if f, err := os.OpenFile(pipe, os.O_RDONLY|syscall.O_NONBLOCK, 0); err == nil {
+			time.AfterFunc(time.Second, func() { _ = f.Close() })
+		}
+	})
+	r := brokermark(t, "report", "--store", st, "-o", pipe).want(t, 2)
+	if !reader.Stop() || !strings.Contains(r.err, "can't be written: it is a pipe that nothing reads") {
+		t.Error(r.err)
 	}
 }
 
