@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/brokermark/brokermark/internal/bounded"
@@ -160,21 +161,61 @@ func TestAFolderThatIsNoPaperIsAnErrorThatSaysWhere(t *testing.T) {
 	if _, err := ReadPaper(dir); err == nil {
 		t.Error("a folder without a study")
 	}
-	for _, file := range []string{"study.yaml", "claims.yaml"} { // a link of a stranger's folder
-		endless := paperFolder(t)
-		if err := errors.Join(os.Remove(filepath.Join(endless, file)), os.Symlink("/dev/zero", filepath.Join(endless, file))); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := ReadPaper(endless); !errors.Is(err, bounded.ErrNoFile) {
-			t.Errorf("%s without an end: %v", file, err)
-		}
-	}
 	bare := paperFolder(t)
 	if err := os.Remove(filepath.Join(bare, "claims.yaml")); err != nil {
 		t.Fatal(err)
 	}
 	if p, err := ReadPaper(bare); err != nil || p.Claims != nil {
 		t.Errorf("a paper without claims: %v, %v", p.Claims, err)
+	}
+}
+
+// A folder may be a stranger's: with a figure of a paper, nothing of this machine's other files is stored or published.
+func TestAPaperReadsItsOwnFolderOnly(t *testing.T) {
+	key := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(key, []byte("0123456789"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	payload := func(name string) string {
+		return strings.Replace(paperStudy, "base: {", "base: {payloadFile: '"+name+"', ", 1)
+	}
+	for name, c := range map[string]struct {
+		files, links map[string]string
+		want         string
+	}{
+		"a payload of its own":    {map[string]string{"study.yaml": payload("own"), "own": "0123456789"}, nil, ""},
+		"an absolute payload":     {map[string]string{"study.yaml": payload(key)}, nil, "outside of the study's own folder"},
+		"a payload above":         {map[string]string{"study.yaml": payload("../key")}, nil, "outside of the study's own folder"},
+		"a payload that is not":   {map[string]string{"study.yaml": payload("own")}, nil, "no such file"},
+		"a payload by a link":     {map[string]string{"study.yaml": payload("own")}, map[string]string{"own": key}, "path escapes"},
+		"claims by a link":        {nil, map[string]string{"claims.yaml": key}, "path escapes"},
+		"a document without end":  {nil, map[string]string{"study.yaml": "/dev/zero"}, "path escapes"},
+		"claims that are a pipe":  {map[string]string{"claims.yaml": ""}, nil, bounded.ErrNoFile.Error()},
+		"a table by a link":       {nil, map[string]string{"published": filepath.Dir(key)}, "path escapes"},
+		"a description by a link": {nil, map[string]string{"README.md": key}, ""}, // which no report reads
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := paperFolder(t)
+			var errs []error
+			for file, text := range c.files {
+				errs = append(errs, os.RemoveAll(filepath.Join(dir, file)))
+				if text == "" {
+					errs = append(errs, syscall.Mkfifo(filepath.Join(dir, file), 0o600))
+				} else {
+					errs = append(errs, os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600))
+				}
+			}
+			for link, to := range c.links {
+				errs = append(errs, os.RemoveAll(filepath.Join(dir, link)), os.Symlink(to, filepath.Join(dir, link)))
+			}
+			if err := errors.Join(errs...); err != nil {
+				t.Fatal(err)
+			}
+			_, err := ReadPaper(dir)
+			if (c.want == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, want %q", err, c.want)
+			}
+		})
 	}
 }
 

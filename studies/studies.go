@@ -38,7 +38,7 @@ func Read(name string) ([]byte, error) {
 }
 
 // FS is the folder of a study: of one that comes with the program by its name, or of one on disk by the path of its
-// folder or of a file in it.
+// folder or of a file in it. No link leads out of it: a folder may be another user's.
 func FS(name string) (fs.FS, error) {
 	if _, err := Read(name); err == nil {
 		return fs.Sub(files, name)
@@ -47,8 +47,12 @@ func FS(name string) (fs.FS, error) {
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("no study or folder %q", name)
-	case info.IsDir():
-		return os.DirFS(name), nil
+	case !info.IsDir():
+		name = filepath.Dir(name)
 	}
-	return os.DirFS(filepath.Dir(name)), nil
+	root, err := os.OpenRoot(name)
+	if err != nil {
+		return nil, fmt.Errorf("the folder of a study can't be read: %w", err)
+	}
+	return root.FS(), nil // it is open as long as the process uses it
 }

@@ -83,6 +83,20 @@ func unpacked(t *testing.T, path string) map[string][]byte {
 	return files
 }
 
+// A folder may be a stranger's, and a bundle is published.
+func TestABundleHasNoFileFromOutsideOfTheStudysFolder(t *testing.T) {
+	folder, key := paperFolder(t), filepath.Join(t.TempDir(), "key")
+	st, out := filepath.Join(t.TempDir(), "s.db"), filepath.Join(t.TempDir(), "a.zip")
+	write(t, key, "a secret")
+	if err := os.Symlink(key, filepath.Join(folder, "README.md")); err != nil {
+		t.Fatal(err)
+	}
+	brokermark(t, "import", "--study", folder, "--store", st).want(t, 0)
+	if r := brokermark(t, "bundle", folder, "--store", st, "-o", out); r.code == 0 || !strings.Contains(r.err, "path escapes") {
+		t.Errorf("exit code %d: %s", r.code, r.err)
+	}
+}
+
 func TestABundleComesBackAsItWas(t *testing.T) {
 	folder := paperFolder(t)
 	own := filepath.Join(t.TempDir(), "own.db")

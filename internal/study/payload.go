@@ -35,14 +35,14 @@ const (
 // library looks payload files up, each once.
 type library struct {
 	document string // the study's file
-	files    fs.FS  // the folder of a study that isn't on the disk, or nil
+	files    fs.FS  // the study's own files, of which payloads are that its document names, or nil
 	found    map[source]samples
 }
 
 // source is where payloads come from, as a spec says it.
 type source struct {
 	name, column string
-	strange      bool // a document says so that isn't trusted
+	confined     bool // to the folder of a document that says so
 }
 
 // disk is the machine's file system: any path is a name.
@@ -53,9 +53,12 @@ func (disk) Open(name string) (fs.File, error) { return os.Open(name) }
 func (l *library) lookup(from source) samples {
 	s, ok := l.found[from]
 	if !ok {
-		if from.strange {
+		switch {
+		case from.confined && l.files != nil:
+			s = l.inside(from)
+		case from.confined:
 			s = l.confined(from)
-		} else {
+		default:
 			s = l.read(from.name, from.column)
 		}
 		l.found[from] = s
@@ -65,6 +68,14 @@ func (l *library) lookup(from source) samples {
 
 // beside is the folder beside that of a document in which the OpenMessaging Benchmark keeps payloads.
 const beside = "payload"
+
+// inside reads what a document names of its study's own files.
+func (l *library) inside(from source) samples {
+	if !fs.ValidPath(from.name) {
+		return samples{err: fmt.Errorf("%q is outside of the study's own folder", from.name)}
+	}
+	return load(l.files, from.name, from.column)
+}
 
 // confined reads what a document names that isn't trusted.
 func (l *library) confined(from source) samples {
@@ -274,7 +285,7 @@ func (v *validator) completePayload(l *library) (bodies [][]byte) {
 		}
 		return nil
 	}
-	found := l.lookup(source{s.PayloadFile, s.PayloadColumn, v.distrust && v.documents("payloadFile")})
+	found := l.lookup(source{s.PayloadFile, s.PayloadColumn, (v.distrust || l.files != nil) && v.documents("payloadFile")})
 	if found.err != nil {
 		v.fail("payloadFile", "%v", found.err)
 		return nil

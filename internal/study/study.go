@@ -32,7 +32,7 @@ type Study struct {
 	File        string   // as given to Parse
 	Notes       []string // how keys of the OpenMessaging Benchmark were read
 	Distrusted  bool     // the document may be a stranger's: it must neither run code nor read or send files and secrets of this machine
-	Files       fs.FS    // the study's folder where it isn't on the disk: payload files are looked for in it
+	Files       fs.FS    // the study's folder: payloads that its document names are in it; nil: they are looked for around File
 	Published   []Published
 	Exhibits    []Exhibit
 
