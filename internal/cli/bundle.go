@@ -81,7 +81,7 @@ func (s *shell) bundleCommand() *cobra.Command {
 
 // reportOf returns the report of a study, and the command that makes it: of one that repeats a publication both beside each other.
 func reportOf(name string, paper reports.Paper) (reports.Report, string, error) {
-	where := " --where study=" + paper.Study.Name
+	where := " --where " + shellWord("study="+paper.Study.Name)
 	if len(paper.Claims)+len(paper.Figures)+len(paper.Study.Exhibits) == 0 {
 		report, err := reportOn(reports.Default, nil)
 		return report, "brokermark report" + where, err

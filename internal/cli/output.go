@@ -118,7 +118,7 @@ func source(set *results.Set, path, where string, o output, args ...string) page
 	for i, w := range words {
 		words[i] = secret.Redact(store.Printable(w))
 	}
-	return page.Source{Set: set, Command: strings.Join(words, " "), Tool: toolVersion()}
+	return page.Source{Set: set, Command: shellWords(words), Tool: toolVersion()}
 }
 
 // write renders a document to stdout.

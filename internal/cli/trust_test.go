@@ -9,6 +9,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/catalog"
 	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/reports"
 )
 
 // Other people copy these studies and change them; the copies need no trust for their settings.
@@ -90,5 +91,16 @@ func TestADocumentReadsNoFileAndRunsNoCommandByAServerSetting(t *testing.T) {
 				t.Errorf("%s of %s: %v", name, broker, err)
 			}
 		}
+	}
+}
+
+// Pages and bundles of a study show the command that made them, which others paste.
+func TestACommandThatAPageShowsDoesOneThingOnly(t *testing.T) {
+	_, shown, err := reportOf("folder", reports.Paper{Study: &study.Study{Name: "x; id"}})
+	if want := "brokermark report --where 'study=x; id'"; err != nil || shown != want {
+		t.Errorf("%q, %v; want %q", shown, err, want)
+	}
+	if got, want := source(nil, "my $(id).db", "study=x; id", output{}, "report").Command, "brokermark report --store 'my $(id).db' --where 'study=x; id'"; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -102,11 +102,15 @@ func (s scenario) command() string {
 			said++
 		}
 	}
-	if said < len(values) || strings.ContainsAny(strings.Join(words, ""), "{}\n'\"") {
+	command := strings.Join(words, " ")
+	if said < len(values) || !pasted.MatchString(command) {
 		return ""
 	}
-	return strings.Join(words, " ")
+	return command
 }
+
+// pasted is a command that does one thing only in any shell: a spec may be a stranger's.
+var pasted = regexp.MustCompile(`^[A-Za-z0-9 .,-]+$`)
 
 // trogdorSize is the payload of Trogdor's producers unless a spec says another.
 const trogdorSize = 512

@@ -26,6 +26,12 @@ func TestSpecsOfOtherToolsAreAnsweredWithACommand(t *testing.T) {
 			},
 			`"d"`,
 		},
+		"commands of a shell": {
+			`[{'name': 'a', 'type': 'simple', 'params': [{'producer-count': '1;id'}]}, {'name': 'b', 'type': 'simple', 'params': [{'time-limit': '$(id)'}]},
+			{'name': 'c', 'type': 'simple', 'params': [{'time-limit': '1|id'}]}, {'name': 'd', 'type': 'simple', 'params': [{'time-limit': '1&id'}]}]`,
+			[]string{"write a study"},
+			" is: ",
+		},
 		"topics of one kind":     {"{" + class + `"activeTopics": {"foo[1-3]": {"numPartitions": 10, "replicationFactor": 1}, "bar": {"numPartitions": 10, "replicationFactor": 1}}}`, []string{"--topics 4 --size 512 --partitions 10 --replicas 1"}, ""},
 		"a size":                 {"{" + class + `"valueGenerator": {"type": "constant", "size": 99}, "activeTopics": {"foo": {"numPartitions": 1, "replicationFactor": 3}}}`, []string{"--topics 1 --size 99 --partitions 1 --replicas 3"}, ""},
 		"topics of two kinds":    {"{" + class + `"activeTopics": {"foo": {"numPartitions": 1}, "bar": {"numPartitions": 2}}}`, []string{"write what it does as a study"}, "brokermark run"},
