@@ -19,14 +19,18 @@ func TestASecretThatCrossesTheNetworkUnencryptedIsSaid(t *testing.T) {
 		spec study.Spec
 		want []string
 	}{
-		"a password":              {study.Spec{Attach: addresses, User: "eve", TLS: study.TLSOff}, each("password of eve")},
-		"encrypted":               {study.Spec{Attach: addresses, User: "eve", TLS: study.TLSOn}, nil},
-		"no password":             {study.Spec{Attach: addresses, TLS: study.TLSOff}, nil},
-		"a broker of a run":       {study.Spec{TLS: study.TLSOff}, nil},
-		"a token":                 {study.Spec{Attach: addresses, Login: study.LoginToken, TLS: study.TLSOff}, each("token")},
-		"a signature":             {study.Spec{Attach: addresses, Login: study.LoginNkey, TLS: study.TLSOff}, nil},
-		"an endpoint's token":     {oauth("https://idp/token", study.TLSOff), each("token")},
-		"an endpoint's password":  {oauth("http://idp:80/token", study.TLSOn), []string{"the password of eve crosses the network to idp unencrypted: oauth.url begins with http:"}},
+		"a password":             {study.Spec{Attach: addresses, User: "eve", TLS: study.TLSOff}, each("password of eve")},
+		"encrypted":              {study.Spec{Attach: addresses, User: "eve", TLS: study.TLSOn}, nil},
+		"no password":            {study.Spec{Attach: addresses, TLS: study.TLSOff}, nil},
+		"a broker of a run":      {study.Spec{TLS: study.TLSOff}, nil},
+		"a token":                {study.Spec{Attach: addresses, Login: study.LoginToken, TLS: study.TLSOff}, each("token")},
+		"a signature":            {study.Spec{Attach: addresses, Login: study.LoginNkey, TLS: study.TLSOff}, nil},
+		"an endpoint's token":    {oauth("https://idp/token", study.TLSOff), each("token")},
+		"an endpoint's password": {oauth("http://idp:80/token", study.TLSOn), []string{"the password of eve crosses the network to idp unencrypted: oauth.url begins with http:"}},
+		"another address": {
+			study.Spec{Attach: addresses, Login: study.LoginToken, TLS: study.TLSOn, Client: map[string]any{"sendTimeout": "5s", "webServiceUrl": "http://bench-1:8080"}},
+			[]string{"the token crosses the network to bench-1 unencrypted: client.webServiceUrl begins with http:"},
+		},
 		"an endpoint of this one": {oauth("http://127.0.0.1:80/token", study.TLSOn), nil},
 	} {
 		if got := Overheard(c.spec); !slices.Equal(got, c.want) {

@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/bounded"
@@ -63,7 +65,15 @@ func Overheard(s study.Spec) (said []string) {
 	case study.LoginNkey, study.LoginCredentials, study.LoginAWS: // what crosses proves that there is a secret
 		return said
 	}
-	if s.User == "" && s.Login == "" || s.TLS != study.TLSOff {
+	if s.User == "" && s.Login == "" {
+		return said
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Client)) { // such as Pulsar's admin interface
+		if u, err := url.Parse(fmt.Sprint(s.Client[name])); err == nil && u.Scheme == "http" {
+			hear(what, u.Hostname(), "client."+name+" begins with http:")
+		}
+	}
+	if s.TLS != study.TLSOff {
 		return said
 	}
 	for _, address := range s.Attach {

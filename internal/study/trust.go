@@ -16,7 +16,7 @@ import (
 const wayIn = "user names the user of an attached broker, and passwordEnv or passwordFile say where the password is"
 
 // native checks the settings by their native names for what is wrong whatever the broker: a secret would stand in every
-// record, and a line break would write other settings into the broker's configuration.
+// record, and a line break would write other settings into the configuration of the broker, or of clients that it is pasted into.
 func (v *validator) native() {
 	v.nativeIn("server", v.spec.Server)
 	v.nativeIn("client", v.spec.Client)
@@ -29,7 +29,7 @@ func (v *validator) nativeIn(scope string, settings map[string]any) {
 		switch {
 		case secret.Name(name) && !strings.HasPrefix(text, "file:") || secret.In(text):
 			v.fail(scope+"."+name, "it holds a secret, which would stand in every record; %s", wayIn)
-		case scope == "server" && strings.ContainsFunc(name+text, unicode.IsControl):
+		case strings.ContainsFunc(name+text, unicode.IsControl):
 			v.fail(scope+"."+name, "its name and value must be one line, without control characters")
 		}
 	}
@@ -63,6 +63,8 @@ func (v *validator) trust() {
 			v.fail(path, "it says with whose key you log in, and whom you believe; name it with a flag, or trust the document with --trust-spec")
 		case path == "payloadFile" && v.spec.PayloadFile != "" && v.documents("attach"):
 			v.fail(path, "it sends a file of yours where the document says; name one of payloadFile and attach with a flag, or trust the document with --trust-spec")
+		case strings.HasPrefix(path, "client.") && v.spec.Login+v.spec.User != "" && strings.Contains(text, ":"):
+			v.fail(path, "%q may be an address, which your login would be shown to; name it with a flag, or trust the document with --trust-spec", text)
 		case path == "topicName":
 			v.fail(path, "it sends to a topic of yours, or reads one; name it with a flag, or trust the document with --trust-spec")
 		case server && !slices.Contains(allowed, name) && !java.MatchString(name):

@@ -171,6 +171,39 @@ func TestADocumentOfAStrangerSendsNoFileToABrokerThatItNames(t *testing.T) {
 	}
 }
 
+// Some drivers ask a second address, such as Pulsar's admin interface, and show it the login of the first.
+func TestADocumentOfAStrangerHasNoLoginShownToAnAddressThatItNames(t *testing.T) {
+	const says = `f.yaml:2: client.webServiceUrl: "http://evil" may be an address, which your login would be shown to`
+	flags := []string{"attach=[a:1]", "login=token", "passwordFile=t"}
+	for _, c := range []struct {
+		text  string
+		flags []string
+		says  string
+	}{
+		{"broker: pulsar\nclient: {webServiceUrl: 'http://evil'}", flags, says},
+		{"broker: pulsar\nclient: {webServiceUrl: 'http://evil'}", []string{"attach=[a:1]", "user=u", "passwordEnv=PW"}, says},
+		{"broker: pulsar\naxes: {client.webServiceUrl: ['http://evil', 'http://b']}", flags, "client.webServiceUrl: "},
+		{"broker: rocketmq\nclient: {brokerAddr: 'evil:10911'}", []string{"attach=[a:1]", "user=u", "passwordEnv=PW"}, "client.brokerAddr: "},
+		{"broker: pulsar\nclient: {webServiceUrl: 'http://evil'}", flags[:1], ""}, // which learns nothing
+		{"broker: pulsar\nclient: {sendTimeout: 5s}", flags, ""},
+		{"broker: pulsar", append(flags, "client.webServiceUrl=http://mine"), ""},
+	} {
+		s, err := Parse("f.yaml", []byte(c.text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Distrusted = true
+		for _, flag := range c.flags {
+			if err := s.Set(flag); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := s.Points(); (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%q %q: %v; want %q", c.text, c.flags, err, c.says)
+		}
+	}
+}
+
 func TestWhatADocumentUsuallySetsNeedsNoTrust(t *testing.T) {
 	text := `
 broker: kafka
@@ -203,6 +236,8 @@ func TestASettingThatIsALineBreakAndAnotherIsRefused(t *testing.T) {
 		"broker: kafka\nserver: {\"listener.name.x\\nlisteners\": \"PLAINTEXT://:9092\"}",
 		"broker: pulsar\nserver: {\"bookkeeper_x\\rbindAddress\": 0.0.0.0}",
 		"broker: redis\nserver: {maxmemory: \"1\\0\"}",
+		"broker: rabbitmq\nclient: {vhost: \"/\\nacks=0\"}",
+		"broker: kafka\ntopicConfig: {\"a\\nb\": 1}",
 	} {
 		s, err := Parse("f.yaml", []byte(text))
 		if err != nil {
