@@ -121,5 +121,5 @@ var (
 	OMBEndToEnd = add(Provenance, Table, "omb-end-to-end", "latency comes from the message's own timestamp", "With most drivers in whole milliseconds, and samples of 0 are dropped")
 	OMBNoLedger = add(Provenance, Table, "omb-no-ledger", "loss, duplicates and order are unknown", "Nothing was accounted for message by message")
 	OMBRebuilt  = add(Provenance, Table, "omb-rebuilt", "histograms are rebuilt from tables of quantiles", "")
-	OMBUnstated = add(Provenance, Table, "omb-unstated", "guarantee, subscriptions, load, versions and host are not in the file", "")
+	OMBUnstated = add(Provenance, Table, "omb-unstated", "guarantee, versions, host and, of most files, subscriptions and load are not in the file", "")
 )

@@ -89,6 +89,18 @@ type OMB struct {
 	AggregatedEndToEndLatencyMax      float64 `json:"aggregatedEndToEndLatencyMax"`
 
 	Brokermark *Origin `json:"brokermark,omitempty"` // not of TestResult; other tools ignore it
+	ombFork
+}
+
+// ombFork is what the TestResult of forks has beside that (Redpanda's, and those made of it): read, never written. What is 0 or empty isn't said.
+type ombFork struct {
+	BeginTime             string  `json:"beginTime,omitempty"` // as in the names of files
+	EndTime               string  `json:"endTime,omitempty"`
+	KeyDistributor        string  `json:"keyDistributor,omitempty"`
+	ProducerRate          float64 `json:"producerRate,omitempty"` // of all producers
+	SubscriptionsPerTopic int     `json:"subscriptionsPerTopic,omitempty"`
+	SampleRateMillis      int64   `json:"sampleRateMillis,omitempty"` // between two values of a list, instead of ten seconds
+	PublishFailed         []int64 `json:"publishFailed,omitempty"`    // messages in each period, instead of publishErrorRate
 }
 
 // Origin says where a result written here comes from.

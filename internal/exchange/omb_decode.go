@@ -39,6 +39,9 @@ func decodeOMB(data []byte) (OMB, error) {
 	if own := o.Brokermark; own != nil && (own.Seconds < 0 || own.Seconds > mostSeconds) {
 		return o, fmt.Errorf("brokermark.seconds: %v, allowed are 0 to %v", own.Seconds, mostSeconds)
 	}
+	if seconds := float64(len(o.PublishRate)) * float64(o.SampleRateMillis) / 1000; o.SampleRateMillis < 0 || seconds > mostSeconds {
+		return o, fmt.Errorf("sampleRateMillis: %d for each of %d values, allowed are 0 to %v s in all", o.SampleRateMillis, len(o.PublishRate), mostSeconds)
+	}
 	return o, o.checkNumbers()
 }
 
@@ -72,7 +75,10 @@ func nullIn(data []byte) string {
 // checkNumbers refuses numbers that no run can have had. Only those are looked at that the import uses; the tables of
 // quantiles were checked as they were decoded.
 func (o OMB) checkNumbers() error {
-	var backlog []float64
+	var backlog, failed []float64
+	for _, messages := range o.PublishFailed {
+		failed = append(failed, float64(messages))
+	}
 	for _, messages := range o.Backlog { // which is below 0 where the tool read what was received after what was sent
 		backlog = append(backlog, float64(max(0, messages)))
 	}
@@ -85,6 +91,8 @@ func (o OMB) checkNumbers() error {
 		{"partitions", []float64{float64(o.Partitions)}},
 		{"producersPerTopic", []float64{float64(o.ProducersPerTopic)}},
 		{"consumersPerTopic", []float64{float64(o.ConsumersPerTopic)}},
+		{"subscriptionsPerTopic", []float64{float64(o.SubscriptionsPerTopic)}},
+		{"publishFailed", failed},
 		{"publishRate", o.PublishRate},
 		{"publishErrorRate", o.PublishErrorRate},
 		{"consumeRate", o.ConsumeRate},

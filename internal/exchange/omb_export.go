@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"reflect"
@@ -14,7 +15,7 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 )
 
-// period is the time between two values of a list in an OMB result.
+// period is the time between two values of a list in an OMB result that says no other.
 const period = 10 * time.Second
 
 // longest is more than any measured phase takes.
@@ -208,15 +209,16 @@ func tableOf(s hist.Snapshot, unitNs float64) (Quantiles, error) {
 // 20 s and 25 s for a phase of 25 s.
 type periods []time.Duration
 
-// periods are ten seconds each. In a file that ToOMB wrote the last one ends with the measured phase.
+// periods are ten seconds each, or as long as the file says. In a file that ToOMB wrote the last one ends with the measured phase.
 func (o OMB) periods() periods {
 	var ends periods
+	each := cmp.Or(time.Duration(o.SampleRateMillis)*time.Millisecond, period)
 	for i := range o.PublishRate {
-		ends = append(ends, time.Duration(i+1)*period)
+		ends = append(ends, time.Duration(i+1)*each)
 	}
 	if o.Brokermark != nil {
 		last := len(ends) - 1
-		if end := time.Duration(o.Brokermark.Seconds * float64(time.Second)); end > time.Duration(last)*period {
+		if end := time.Duration(o.Brokermark.Seconds * float64(time.Second)); end > time.Duration(last)*each {
 			ends[last] = end
 		}
 	}
@@ -245,9 +247,12 @@ func (p periods) mean(values []float64) float64 {
 	return stat.Mean(values[:len(seconds)], seconds)
 }
 
-// failedSends is how many sends failed by the rates of the periods.
+// failedSends is how many sends failed, by the rates of the periods or as the file counts them.
 func (o OMB) failedSends() float64 {
 	failed := 0.0
+	for _, messages := range o.PublishFailed {
+		failed += float64(messages)
+	}
 	for i, seconds := range o.periods().seconds(len(o.PublishErrorRate)) {
 		failed += o.PublishErrorRate[i] * seconds
 	}

@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
@@ -61,8 +62,11 @@ func recordOf(name string, data []byte, written time.Time, like *study.Spec) (st
 		return store.Record{}, err
 	}
 	periods := o.periods()
-	end := ended(name, written)
+	end := ended(name, o.EndTime, written)
 	began := end.Add(-periods.length())
+	if t, err := time.Parse(ombTime, o.BeginTime); err == nil && t.Before(end) {
+		began = t
+	}
 	status, reason := store.OK, "" // OMB writes no file of a run that failed
 	if own := o.Brokermark; own != nil {
 		status, reason = own.Status, own.Reason
@@ -103,12 +107,20 @@ func (o OMB) spec() study.Spec {
 		measure = study.MeasureImportedClosedLoop
 	}
 	return study.Spec{
-		Broker: brokerOf(o.Driver), Topics: o.Topics, PartitionsPerTopic: o.Partitions,
+		Broker: brokerOf(o.Driver), Topics: o.Topics, PartitionsPerTopic: o.Partitions, SubscriptionsPerTopic: o.SubscriptionsPerTopic,
 		ProducersPerTopic: o.ProducersPerTopic, ConsumerPerSubscription: study.Consumers{o.ConsumersPerTopic},
 		MessageSize: study.Sizes{{Size: study.Size(o.MessageSize), Weight: 1}}, Measure: measure,
 		Delivery: unknown, Persistence: unknown, Acks: unknown, Ordering: unknown, TLS: unknown,
-		KeyDistributor: unknown, Isolation: unknown, Load: study.Load{Shape: unknown},
+		KeyDistributor: cmp.Or(o.KeyDistributor, unknown), Isolation: unknown, Load: study.Load{Shape: unknown, Rate: o.asked()},
 	}
+}
+
+// asked is the rate that the file says was asked for; 0 if it says none, or as much as goes.
+func (o OMB) asked() float64 {
+	if o.ProducerRate > 0 && o.ProducerRate < study.FlatOut {
+		return o.ProducerRate
+	}
+	return 0
 }
 
 // closedLoop tells that the file says that its load was a closed loop. Files of other tools don't say.
@@ -128,6 +140,7 @@ func (o OMB) agrees(s study.Spec) error {
 		{"partitionsPerTopic", int64(o.Partitions), int64(s.PartitionsPerTopic)},
 		{"producersPerTopic", int64(o.ProducersPerTopic), int64(s.ProducersPerTopic)},
 		{"consumerPerSubscription", int64(o.ConsumersPerTopic), int64(s.ConsumerPerSubscription.Largest())},
+		{"subscriptionsPerTopic", int64(cmp.Or(o.SubscriptionsPerTopic, s.SubscriptionsPerTopic)), int64(s.SubscriptionsPerTopic)},
 	} {
 		if f.file != f.spec {
 			return fmt.Errorf("%s is %d in the file and %d in the point it is said to be like", f.name, f.file, f.spec)
@@ -161,11 +174,11 @@ func SameSource(a, b store.Record) bool { return a.Source != "" && a.Source == b
 // timeInName finds the time in the names that OMB gives its files.
 var timeInName = regexp.MustCompile(`(\d{4}-\d{2}-\d{2}-\d{2}-\d{2}-\d{2})\.json$`)
 
-// ended is when the run ended: the time in the file's name or, if it has none, that of the file. The name's time is local
-// to a machine whose zone isn't known, and is read as UTC.
-func ended(name string, written time.Time) time.Time {
-	if m := timeInName.FindStringSubmatch(name); m != nil {
-		if t, err := time.Parse(ombTime, m[1]); err == nil {
+// ended is when the run ended: as the file says, or the time in its name or, if that has none, that of the file. What it says and its name
+// are local to a machine whose zone isn't known, and are read as UTC.
+func ended(name, said string, written time.Time) time.Time {
+	for _, text := range append([]string{said}, timeInName.FindStringSubmatch(name)...) {
+		if t, err := time.Parse(ombTime, text); err == nil {
 			return t
 		}
 	}
@@ -238,7 +251,14 @@ func (o OMB) doubts(name string, data []byte) []store.Doubt {
 	}
 	add(doubt.OMBNoLedger, "the file has no account of each message: loss, duplicates and order are unknown")
 	add(doubt.OMBRebuilt, "histograms are rebuilt from the published quantile tables, their counts from the mean rates")
-	add(doubt.OMBUnstated, "the file doesn't say the guarantee, subscriptions, load asked for, versions or host")
+	unsaid := []string{"guarantee"}
+	if o.SubscriptionsPerTopic == 0 {
+		unsaid = append(unsaid, "subscriptions")
+	}
+	if o.ProducerRate == 0 {
+		unsaid = append(unsaid, "load asked for")
+	}
+	add(doubt.OMBUnstated, "the file doesn't say the "+strings.Join(append(unsaid, "versions or host"), ", "))
 	if failed := o.failedSends(); failed > 0 && !o.Brokermark.doubts(doubt.FailedSends) {
 		add(doubt.FailedSends, fmt.Sprintf("about %.0f sends failed", failed))
 	}

@@ -339,3 +339,48 @@ func TestAFileNameWithoutATimeLeavesTheFilesOwn(t *testing.T) {
 		}
 	}
 }
+
+// The file of a fork says more: Redpanda's has a value for each second where a workload says sampleRateMillis: 1000, and counts failed sends.
+func TestWhatTheFileOfAForkSaysIsNotUnknown(t *testing.T) {
+	o := small()
+	o.PublishRate, o.ConsumeRate = []float64{1000, 3000, 2000}, []float64{2000, 6000, 4000}
+	o.ombFork = ombFork{
+		BeginTime: "2024-11-11-15-57-04", EndTime: "2024-11-11-16-30-18", KeyDistributor: "NO_KEY", ProducerRate: 2000, SubscriptionsPerTopic: 2,
+		SampleRateMillis: 1000, PublishFailed: []int64{0, 7, 5},
+	}
+	r, err := imports(t, "r-2023-01-01-00-00-00.json", o, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Result.Seconds != 3 || r.Result.PublishRate != 2000 || r.Result.Series[1].OffsetNs != 2e9 || r.Result.Latency.Service.Count() != 6000 {
+		t.Errorf("%v s at %v/s, the second sample at %v", r.Result.Seconds, r.Result.PublishRate, r.Result.Series[1].OffsetNs)
+	}
+	if s := r.Spec; s.SubscriptionsPerTopic != 2 || s.Load.Rate != 2000 || s.KeyDistributor != "NO_KEY" {
+		t.Errorf("%d subscriptions, %v/s, %s", s.SubscriptionsPerTopic, s.Load.Rate, s.KeyDistributor)
+	}
+	if r.Began != time.Date(2024, 11, 11, 15, 57, 4, 0, time.UTC) || r.Ended != time.Date(2024, 11, 11, 16, 30, 18, 0, time.UTC) {
+		t.Errorf("from %v to %v", r.Began, r.Ended)
+	}
+	for _, want := range []string{"about 12 sends failed", "the file doesn't say the guarantee, versions or host"} {
+		if !slices.ContainsFunc(r.Doubts, func(d store.Doubt) bool { return d.Text == want }) {
+			t.Errorf("no %q in %v", want, r.Doubts)
+		}
+	}
+	like := study.Spec{
+		Broker: "kafka", Topics: 2, PartitionsPerTopic: 3, ProducersPerTopic: 4, SubscriptionsPerTopic: 1,
+		ConsumerPerSubscription: study.Consumers{5}, MessageSize: study.Sizes{{Size: 100, Weight: 1}},
+	}
+	if _, err := imports(t, "r.json", o, &like); err == nil || !strings.Contains(err.Error(), "subscriptionsPerTopic is 2 in the file and 1") {
+		t.Error(err)
+	}
+	o.ProducerRate = 10_000_000 // flat out
+	if r, err = imports(t, "r.json", o, nil); err != nil || r.Spec.Load.Rate != 0 {
+		t.Errorf("%v/s, %v", r.Spec.Load.Rate, err)
+	}
+	for _, millis := range []int64{-1, 1e12} {
+		o.SampleRateMillis = millis
+		if _, err := imports(t, "r.json", o, nil); err == nil || !strings.Contains(err.Error(), "sampleRateMillis") {
+			t.Errorf("%d ms: %v", millis, err)
+		}
+	}
+}

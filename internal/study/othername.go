@@ -123,15 +123,15 @@ func (d decoder) warmup(w written) []setting {
 	return takes(fixed)(d, w)
 }
 
-// flatOut is the rate from which on a workload of the OpenMessaging Benchmark asks for as much as goes: half of its own files say it.
-const flatOut = 10_000_000
+// FlatOut is the rate from which on a workload of the OpenMessaging Benchmark asks for as much as goes: half of its own files say it.
+const FlatOut = 10_000_000
 
-// producerRate is load.rate, but 0 asks for the highest sustainable rate, and flatOut for the peak.
+// producerRate is load.rate, but 0 asks for the highest sustainable rate, and FlatOut for the peak.
 func producerRate(d decoder, w written, rate float64) []setting {
 	switch {
 	case rate == 0:
 		return []setting{w.softly(impliedMeasure, MeasureSustainable)}
-	case rate >= flatOut && rate <= maxRate:
+	case rate >= FlatOut && rate <= maxRate:
 		d.note("producerRate: %s is read as measure: peak, as much as goes", inWords(rate))
 		return []setting{w.softly(impliedMeasure, MeasurePeak)}
 	}
