@@ -41,7 +41,7 @@ func (w *workload) studies(args []string) ([]*study.Study, error) {
 			}
 			continue
 		}
-		if instead := exchange.Elsewhere(data); instead != "" {
+		if instead := exchange.Elsewhere(name, data); instead != "" {
 			return nil, badInput("%s: %s", name, instead)
 		}
 		s, err := parseStudy(name, data, folder)

@@ -25,6 +25,7 @@ func TestFilesOfOtherToolsAreReadOrAnsweredInASentence(t *testing.T) {
 		"no rates":        {workload("producerRateList:\n- [0, 5, 10240]\n- [24, 3, 20480]\n"), nil, 2, []string{"producerRateList: [24 3 20480] is no rate by time as the others are; allowed: [hour, minute, rate] of a day"}},
 		"mixed rates":     {workload("producerRateList:\n- [0, 5, 10240]\n- [3, 20480]\n"), nil, 2, []string{"producerRateList: [3 20480] is no rate by time as the others are"}},
 		"keys of a fork":  {workload("producerRate: 5\nvirtualThreads: 8\nbillingZone: eu\n"), nil, 2, []string{"x.yaml:8: virtualThreads, billingZone: without counterpart here; a fork of the OpenMessaging Benchmark has such keys"}},
+		"lists of a fork": {workload("producerRate: 5\npartitionsPerTopicList: [1, 4]\nproducersPerTopicList: [4, 1]\n"), nil, 2, []string{"partitionsPerTopicList, producersPerTopicList: without counterpart here"}},
 		"a mistyped key":  {workload("producerRate: 5\nsubscriptionPerTopic: 8\n"), nil, 2, []string{`did you mean "subscriptionsPerTopic"?`}},
 		"PerfTest":        {"[{'name': 'no-ack', 'type': 'simple', 'params': [{'time-limit': 30}]}]", nil, 2, []string{"a spec of PerfTest's scenarios, which is not read; write a study with producer-count as producers", `"no-ack" is: brokermark run --broker rabbitmq --measure peak --duration 30s`}},
 		"Trogdor": {
@@ -49,7 +50,21 @@ func TestFilesOfOtherToolsAreReadOrAnsweredInASentence(t *testing.T) {
 		"RabbitMQ's driver":      {"driverClass: io.rabbitmq.X\namqpUris: [amqp://localhost]\nmessagePersistence: false\nqueueType: QUORUM\n", []string{"--rate", "5"}, 0, []string{"rabbitmq"}},
 		"a driver with new keys": {"driverClass: io.rabbitmq.X\nexchangeKind: fanout\nzone: 3\n", nil, 2, []string{"x.yaml: exchangeKind, zone: without counterpart in a spec"}},
 		"a driver without end":   {"driverClass: io.kafka.X\n" + strings.Repeat("\n", 300_000), []string{"--rate", "5"}, 2, []string{"x.yaml: 300001 values or lines; allowed: 200000"}},
-		"another driver":         {"driverClass: io.pravega.X\n", nil, 2, []string{"x.yaml: drivers of the OpenMessaging Benchmark for pravega are not read; allowed: kafka, pulsar, rabbitmq, redpanda"}},
+		"a driver of a fork": {
+			"driverClass: io.openmessaging.benchmark.driver.gateway.KafkaBenchmarkDriver\nreplicationFactor: 1\ntopicConfig: |\n  min.insync.replicas=1\n  flush.messages=1\ncommonConfig: |\n  bootstrap.servers=localhost:9092\nproducerConfig: |\n  acks=all\n  batch.size=1048576\n",
+			[]string{"--rate", "5"},
+			0,
+			[]string{"bootstrap.servers: localhost:9092 is not used: kafka is started here unless --attach says where one is"},
+		},
+		"a driver with TLS": {"driverClass: io.kafka.X\ncommonConfig: |\n  security.protocol=SASL_SSL\n", []string{"--rate", "5"}, 2, []string{`x.yaml: client setting "security.protocol" is unknown; a spec says it itself: tls, with user or login for SASL`}},
+		"a driver with a login": {
+			"driverClass: io.kafka.X\ncommonConfig: |\n  sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required username=\"eve\" password=\"topsecret\";\n",
+			[]string{"--rate", "5"},
+			2,
+			[]string{"x.yaml: client.sasl.jaas.config: it holds a secret, which would stand in every record; user names the user"},
+		},
+		"a result":       {`{"workload": "w", "driver": "Kafka", "publishRate": [1.5], "aggregatedPublishLatencyQuantiles": {"50": 1}}`, nil, 2, []string{"a result of the OpenMessaging Benchmark and no workload; brokermark import", "x.yaml\" stores it"}},
+		"another driver": {"driverClass: io.pravega.X\n", nil, 2, []string{"x.yaml: drivers of the OpenMessaging Benchmark for pravega are not read; allowed: artemis, kafka, lavinmq, nats, natsstreaming, pulsar, rabbitmq, redis, redpanda"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(dir, "x.yaml")
@@ -61,6 +76,9 @@ func TestFilesOfOtherToolsAreReadOrAnsweredInASentence(t *testing.T) {
 				if said := strings.Join(strings.Fields(r.out+r.err), " "); !strings.Contains(said, says) {
 					t.Errorf("no %q in:\n%s", says, r.out+r.err)
 				}
+			}
+			if strings.Contains(r.out+r.err, "topsecret") {
+				t.Errorf("a password is told: %s", r.err)
 			}
 			if c.code == 2 && strings.Count(r.err, "brokermark: ") != 1 {
 				t.Errorf("more than a sentence: %s", r.err)

@@ -110,7 +110,8 @@ func (s Scope) path(name string) string {
 // ofSpec are settings of brokers and clients for which a spec has a word for all brokers.
 var ofSpec = map[string]string{
 	"acks": "acks: none, leader or quorum (Kafka's 0, 1 and all)", "request.required.acks": "acks: none, leader or quorum (Kafka's 0, 1 and all)",
-	"replication.factor": "replicas", "num.partitions": "partitionsPerTopic", "transactional.id": "delivery: exactly-once", "bootstrap.servers": "attach",
+	"replication.factor": "replicas", "num.partitions": "partitionsPerTopic", "transactional.id": "delivery: exactly-once", "bootstrap.servers": "attach", "metadata.broker.list": "attach",
+	"security.protocol": "tls, with user or login for SASL", "sasl.username": "user", "ssl.ca.location": "caFile", "ssl.truststore.location": "caFile",
 }
 
 // unknown refuses a name that isn't among the known ones, with the nearest or else all of them.

@@ -1,7 +1,10 @@
 package exchange
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -10,8 +13,20 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Elsewhere says what to write instead of a workload of a tool that has other words than a spec. It is empty if data is none that is known.
-func Elsewhere(data []byte) string {
+// Elsewhere says what to do instead with a file of another tool that is no workload in the words of a spec. It is empty if the file is none
+// that is known.
+func Elsewhere(name string, data []byte) string {
+	if ext := filepath.Ext(name); slices.Contains([]string{".properties", ".conf", ".cnf", ".cfg", ".ini"}, ext) {
+		return "a configuration of a client or a server, which is not read; give what of it matters as settings: " +
+			"--broker kafka --set client.linger.ms=5 --set server.num.io.threads=16 (brokermark list settings kafka)"
+	}
+	var result struct {
+		Driver string
+		Rates  []float64 `yaml:"publishRate"`
+	}
+	if yaml.Unmarshal(data, &result) == nil && result.Driver != "" && len(result.Rates) > 0 {
+		return "a result of the OpenMessaging Benchmark and no workload; brokermark import " + strconv.Quote(name) + " stores it"
+	}
 	var scenarios []scenario
 	if yaml.Unmarshal(data, &scenarios) == nil && len(scenarios) > 0 && scenarios[0].Type != "" && scenarios[0].Name != "" {
 		return perfTest(scenarios)
@@ -112,11 +127,22 @@ func (s scenario) command() string {
 // pasted is a command that does one thing only in any shell: a spec may be a stranger's.
 var pasted = regexp.MustCompile(`^[A-Za-z0-9 .,-]+$`)
 
-// trogdorSize is the payload of Trogdor's producers unless a spec says another.
-const trogdorSize = 512
+// trogdorLoads are the specs of Trogdor that a command says: the payload of their messages unless they say another, and what more the
+// command has.
+var trogdorLoads = map[string]struct {
+	size int
+	more string
+}{
+	"ProduceBenchSpec":      {512, " --subscriptions 0"},
+	"RoundTripWorkloadSpec": {32, ""},
+}
 
-// trogdor says the command of a ProduceBench spec; of others what their words are.
+// comment is a line of JSON as Trogdor takes it.
+var comment = regexp.MustCompile(`(?m)^\s*//.*$`)
+
+// trogdor says the command of a spec that has one, and what of it the command doesn't say; of others what their words are.
 func trogdor(data []byte) string {
+	data = comment.ReplaceAll(data, nil)
 	type topics struct {
 		Partitions int `yaml:"numPartitions"`
 		Replicas   int `yaml:"replicationFactor"`
@@ -129,6 +155,7 @@ func trogdor(data []byte) string {
 			Size int `yaml:"size"`
 		} `yaml:"valueGenerator"`
 		Topics map[string]topics `yaml:"activeTopics"`
+		Others map[string]any    `yaml:",inline"`
 	}
 	err := yaml.Unmarshal(data, &spec)
 	if !strings.Contains(spec.Class, "trogdor") {
@@ -142,16 +169,20 @@ func trogdor(data []byte) string {
 			count, alike = count+n, t
 		}
 	}
-	if err != nil || count == 0 || !strings.HasSuffix(spec.Class, ".ProduceBenchSpec") {
+	load, known := trogdorLoads[spec.Class[strings.LastIndexByte(spec.Class, '.')+1:]]
+	if err != nil || count == 0 || !known {
 		return "a spec of Kafka's Trogdor, which is not read; write what it does as a study (brokermark list settings): targetMessagesPerSec is rate, maxMessages count.messages"
 	}
-	size := spec.Values.Size
-	if size == 0 {
-		size = trogdorSize
+	for _, where := range []string{"startMs", "durationMs", "producerNode", "clientNode", "bootstrapServers"} {
+		delete(spec.Others, where)
 	}
-	return "a spec of Kafka's Trogdor, which is not read; its load is: " + fmt.Sprintf(
-		"brokermark run --broker kafka --rate %d --set count.messages=%d --subscriptions 0 --topics %d --size %d --partitions %d --replicas %d",
-		spec.Rate, spec.Count, count, size, max(1, alike.Partitions), max(1, alike.Replicas),
+	left := ""
+	if len(spec.Others) > 0 {
+		left = ", but for " + inLine(strings.Join(slices.Sorted(maps.Keys(spec.Others)), ", "))
+	}
+	return "a spec of Kafka's Trogdor, which is not read; its load" + left + " is: " + fmt.Sprintf(
+		"brokermark run --broker kafka --rate %d --set count.messages=%d%s --topics %d --size %d --partitions %d --replicas %d",
+		spec.Rate, spec.Count, load.more, count, cmp.Or(spec.Values.Size, load.size), max(1, alike.Partitions), max(1, alike.Replicas),
 	)
 }
 

@@ -35,9 +35,21 @@ func TestSpecsOfOtherToolsAreAnsweredWithACommand(t *testing.T) {
 		"topics of one kind":     {"{" + class + `"activeTopics": {"foo[1-3]": {"numPartitions": 10, "replicationFactor": 1}, "bar": {"numPartitions": 10, "replicationFactor": 1}}}`, []string{"--topics 4 --size 512 --partitions 10 --replicas 1"}, ""},
 		"a size":                 {"{" + class + `"valueGenerator": {"type": "constant", "size": 99}, "activeTopics": {"foo": {"numPartitions": 1, "replicationFactor": 3}}}`, []string{"--topics 1 --size 99 --partitions 1 --replicas 3"}, ""},
 		"topics of two kinds":    {"{" + class + `"activeTopics": {"foo": {"numPartitions": 1}, "bar": {"numPartitions": 2}}}`, []string{"write what it does as a study"}, "brokermark run"},
-		"another one of Trogdor": {`{"class": "org.apache.kafka.trogdor.workload.RoundTripWorkloadSpec"}`, []string{"write what it does as a study"}, "brokermark run"},
+		"another one of Trogdor": {`{"class": "org.apache.kafka.trogdor.workload.ConsumeBenchSpec", "activeTopics": ["foo[1-3]"]}`, []string{"write what it does as a study"}, "brokermark run"},
+		"comments": {
+			"// Licensed to the Apache Software Foundation\n//\n\n{\"class\": \"org.apache.kafka.trogdor.workload.RoundTripWorkloadSpec\", \"durationMs\": 10, \"clientNode\": \"node0\",\n" +
+				"  // how many\n  \"maxMessages\": 100, \"targetMessagesPerSec\": 10, \"bootstrapServers\": \"localhost:9092\", \"activeTopics\": {\"round_trip_topic[0-1]\": {\"numPartitions\": 2}}}",
+			[]string{"its load is: brokermark run --broker kafka --rate 10 --set count.messages=100 --topics 2 --size 32 --partitions 2 --replicas 1"},
+			"but for",
+		},
+		"what a command doesn't say": {
+			"{" + class + `"transactionGenerator": {"type": "uniform"}, "producerConf": {"acks": "all"}, "activeTopics": {"foo": {"numPartitions": 1}}}`,
+			[]string{"its load, but for producerConf, transactionGenerator is: brokermark run --broker kafka --rate 10"},
+			"",
+		},
+		"a result": {`{"workload": "w", "driver": "Kafka", "publishRate": [1.5]}`, []string{`a result of the OpenMessaging Benchmark and no workload; brokermark import "x.yaml" stores it`}, ""},
 	} {
-		got := Elsewhere([]byte(c.spec))
+		got := Elsewhere("x.yaml", []byte(c.spec))
 		for _, want := range c.want {
 			if !strings.Contains(got, want) {
 				t.Errorf("%s: no %q in %s", name, want, got)
@@ -47,7 +59,10 @@ func TestSpecsOfOtherToolsAreAnsweredWithACommand(t *testing.T) {
 			t.Errorf("%s: %q in %s", name, c.not, got)
 		}
 	}
-	if got := Elsewhere([]byte("topics: 1\n")); got != "" {
+	if got := Elsewhere("client.properties", []byte("linger.ms=5\n")); !strings.Contains(got, "--set client.linger.ms=5") {
+		t.Errorf("properties are answered with %q", got)
+	}
+	if got := Elsewhere("x.yaml", []byte("topics: 1\n")); got != "" {
 		t.Errorf("a workload is taken for %s", got)
 	}
 }

@@ -28,8 +28,28 @@ func IsOMBDriver(data []byte) bool {
 	return yaml.Unmarshal(data, &f) == nil && f.DriverClass != ""
 }
 
-// ombReaders read the driver files of a class, by the last part of its package.
-var ombReaders = map[string]func(*ombReader){"kafka": kafkaDriver, "redpanda": kafkaDriver, "pulsar": pulsarDriver, "rabbitmq": rabbitDriver}
+// ombReaders read the driver files of a class, by its name or a part of its package. LavinMQ and Redpanda speak the protocols of the others.
+var ombReaders = map[string]func(*ombReader){
+	"kafka": kafkaDriver, "redpanda": kafkaDriver, "pulsar": pulsarDriver, "rabbitmq": rabbitDriver, "lavinmq": rabbitDriver,
+	"nats": plainDriver("jetstream", "natsHostUrl"), "natsstreaming": plainDriver("nats-streaming", "natsHostUrl", "clusterId"),
+	"artemis": plainDriver("artemis", "brokerAddress"), "redis": plainDriver("redis", "redisHost", "redisPort", "jedisPoolMaxTotal", "jedisPoolMaxIdle"),
+}
+
+// ombReaderOf finds the reader for a class such as io.openmessaging.benchmark.driver.redpanda.swarm.RedpandaBenchmarkDriver; nil if there
+// is none.
+func ombReaderOf(class string) (name string, read func(*ombReader)) {
+	parts := strings.Split(strings.ToLower(class), ".")
+	own, isDriver := strings.CutSuffix(parts[len(parts)-1], "benchmarkdriver")
+	for _, name := range append([]string{own}, parts...) {
+		if read := ombReaders[name]; read != nil {
+			return name, read
+		}
+	}
+	if !isDriver {
+		own = parts[max(0, len(parts)-2)]
+	}
+	return own, nil
+}
 
 // ReadOMBDriver reads a driver file. What has no counterpart in a spec is an error that names all of it.
 func ReadOMBDriver(data []byte) (OMBDriver, error) {
@@ -37,10 +57,8 @@ func ReadOMBDriver(data []byte) (OMBDriver, error) {
 	if err := yaml.Unmarshal(data, &file); err != nil {
 		return OMBDriver{}, fmt.Errorf("not YAML: %w", err)
 	}
-	parts := strings.Split(fmt.Sprint(file["driverClass"]), ".")
-	name := parts[max(0, len(parts)-2)]
-	read, known := ombReaders[name]
-	if !known {
+	name, read := ombReaderOf(fmt.Sprint(file["driverClass"]))
+	if read == nil {
 		return OMBDriver{}, fmt.Errorf("drivers of the OpenMessaging Benchmark for %s are not read; allowed: %s. Give the broker and its settings as flags, such as --broker nats --set client.NAME=VALUE",
 			name, strings.Join(slices.Sorted(maps.Keys(ombReaders)), ", "))
 	}
@@ -92,10 +110,10 @@ func (r *ombReader) ignore(paths ...string) {
 	}
 }
 
-// address takes where the broker is, which is attached to only if that is asked for.
+// address takes where the broker is, which is attached to only if that is asked for. The broker is the first of the settings.
 func (r *ombReader) address(what string, at any) {
 	if at != nil {
-		r.Notes = append(r.Notes, secret.Redact(fmt.Sprintf("%s: %v is not used: a broker is started here unless --attach says where one is", what, at)))
+		r.Notes = append(r.Notes, secret.Redact(fmt.Sprintf("%s: %v is not used: %s is started here unless --attach says where one is", what, at, r.Settings[0].Value)))
 	}
 }
 
@@ -143,6 +161,8 @@ func kafkaDriver(r *ombReader) {
 				r.address(name, value)
 			case name == "acks":
 				r.acks(value, copies)
+			case name == "flush.messages" && value == "1" && group.key == "topicConfig": // each one, before it is acknowledged
+				r.set("persistence", "fsync")
 			case slices.Contains([]string{"group.id", "client.id", "auto.offset.reset", "default.api.timeout.ms", "key.serializer", "value.serializer", "key.deserializer", "value.deserializer"}, name),
 				name == "request.timeout.ms" && group.key != "producerConfig", name == "min.insync.replicas" && copies < 2:
 				r.ignored = append(r.ignored, name)
@@ -163,6 +183,16 @@ func (r *ombReader) acks(value string, copies int) {
 		r.set("acks", "leader")
 	default:
 		r.set("acks", "quorum")
+	}
+}
+
+// plainDriver reads the files of a driver that say little but where the broker is.
+func plainDriver(broker, where string, ignored ...string) func(*ombReader) {
+	return func(r *ombReader) {
+		r.set("broker", broker)
+		r.address(where, r.take(where))
+		r.ignore(ignored...)
+		r.copies(r.take("replicationFactor"))
 	}
 }
 

@@ -291,11 +291,15 @@ func (s *Study) decode(d decoder, root *yaml.Node) {
 }
 
 // forkKeys are the keys of a workload of the OpenMessaging Benchmark that neither it nor a spec knows, which forks of it have. They are
-// refused in one sentence; a mistyped key is not among them.
+// refused in one sentence; a mistyped key is not among them, unless the document also has the one that it is like: partitionsPerTopicList
+// beside partitionsPerTopic.
 func (d decoder) forkKeys(root *yaml.Node) []string {
 	var keys []string
 	isWorkload, at := false, root
 	names := slices.Concat(studyKeys, otherNames(), layout().groups[""])
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		names = slices.DeleteFunc(names, func(name string) bool { return name == root.Content[i].Value })
+	}
 	for i := 0; i+1 < len(root.Content); i += 2 {
 		switch key := root.Content[i]; {
 		case slices.Contains([]string{"producerRate", "testDurationMinutes", "consumerBacklogSizeGB"}, key.Value):
