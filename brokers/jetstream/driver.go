@@ -46,6 +46,7 @@ func driverKind() driver.Kind {
 		Drops:    "PullMaxMessages",
 		Open:     open,
 		Found:    finds,
+		Pasted:   pasted,
 	}
 }
 

@@ -28,7 +28,7 @@ const never = 1000 * time.Hour
 func driverKind() driver.Kind {
 	return driver.Kind{
 		Without: map[driver.Class]string{driver.Threading: "by the load"},
-		Client:  "github.com/apache/pulsar-client-go", Settings: settings, Supports: supports, Fits: fits, Maps: natives, Keeps: keeps, ServerKeeps: drops.By("pulsar"), Server: completed, Attaching: attaching, Open: open, Found: finds,
+		Client:  "github.com/apache/pulsar-client-go", Settings: settings, Supports: supports, Fits: fits, Maps: natives, Keeps: keeps, ServerKeeps: drops.By("pulsar"), Server: completed, Attaching: attaching, Open: open, Found: finds, Pasted: pasted,
 		Relays: true, Headers: driver.Always, Logins: []driver.Login{driver.ByToken, driver.ByOAuth},
 	}
 }

@@ -1,0 +1,103 @@
+package pulsar
+
+import (
+	"fmt"
+	"time"
+
+	client "github.com/apache/pulsar-client-go/pulsar"
+
+	"github.com/brokermark/brokermark/internal/driver"
+)
+
+// dialects are client libraries, which are told their settings by builders (Java) and by structs (Go).
+var dialects = []driver.Dialect{
+	{Library: "Java", Words: 0, Comment: "//"},
+	{Library: "Go (pulsar-client-go)", Words: 1, Comment: "//"},
+}
+
+var (
+	connecting = []driver.Side{driver.ConnectionSide}
+	producing  = []driver.Side{driver.ProducerSide}
+	consuming  = []driver.Side{driver.ConsumerSide}
+)
+
+// phrases say settings in the words of each library. Go takes the two of gathering acknowledgements together.
+func phrases(v driver.Values) []driver.Phrase {
+	lasting := func(name string) map[string][]string { return lasts(v.Duration(name)) }
+	sending := lasting("sendTimeout")
+	sending["0s"] = []string{"0, TimeUnit.SECONDS", "-1"} // never; Go's 0 is 30 s
+	gathered := v.Int("ackGroupingMaxSize")
+	if v.Duration("ackGroupingTime") == 0 {
+		gathered = 1
+	}
+	return []driver.Phrase{
+		{Setting: "operationTimeout", Sides: connecting, Words: []string{".operationTimeout(%s)", "OperationTimeout: %s,"}, Values: lasting("operationTimeout")},
+		{Setting: "connectionTimeout", Sides: connecting, Words: []string{".connectionTimeout(%s)", "ConnectionTimeout: %s,"}, Values: lasting("connectionTimeout")},
+		{Setting: "keepAliveInterval", Sides: connecting, Words: []string{".keepAliveInterval(%s)", "KeepAliveInterval: %s,"}, Values: lasting("keepAliveInterval")},
+		{Setting: "connectionsPerBroker", Sides: connecting, Words: []string{".connectionsPerBroker(%s)", "MaxConnectionsPerBroker: %s,"}},
+		{
+			Setting: "memoryLimitBytes", Sides: connecting, Words: []string{".memoryLimit(%s, SizeUnit.BYTES)", "MemoryLimitBytes: %s,"},
+			Values: map[string][]string{"0": {"0", "-1"}}, // no limit
+		},
+		{Setting: "batchingEnabled", Sides: producing, Words: []string{".enableBatching(%s)", "DisableBatching: %s,"}, Values: map[string][]string{"true": {"true", "false"}, "false": {"false", "true"}}},
+		{Setting: "batchingMaxPublishDelay", Sides: producing, Words: []string{".batchingMaxPublishDelay(%s)", "BatchingMaxPublishDelay: %s,"}, Values: lasting("batchingMaxPublishDelay")},
+		{Setting: "batchingMaxMessages", Sides: producing, Words: []string{".batchingMaxMessages(%s)", "BatchingMaxMessages: %s,"}},
+		{Setting: "batchingMaxSize", Sides: producing, Words: []string{".batchingMaxBytes(%s)", "BatchingMaxSize: %s,"}},
+		{Setting: "batchBuilder", Sides: producing, Words: []string{".batcherBuilder(BatcherBuilder.%s)", "BatcherBuilderType: pulsar.%s,"}, Values: map[string][]string{
+			"DEFAULT": {"DEFAULT", "DefaultBatchBuilder"}, "KEY_BASED": {"KEY_BASED", "KeyBasedBatchBuilder"},
+		}},
+		{Setting: "compressionType", Sides: producing, Words: []string{".compressionType(CompressionType.%s)", "CompressionType: pulsar.%s,"}, Values: map[string][]string{
+			"NONE": {"NONE", "NoCompression"}, "LZ4": {"LZ4", "LZ4"}, "ZLIB": {"ZLIB", "ZLib"}, "ZSTD": {"ZSTD", "ZSTD"}, "SNAPPY": {"SNAPPY", "SNAPPY"},
+		}},
+		{Setting: "maxPendingMessages", Sides: producing, Words: []string{".maxPendingMessages(%s)", "MaxPendingMessages: %s,"}},
+		{Setting: "sendTimeout", Sides: producing, Words: []string{".sendTimeout(%s)", "SendTimeout: %s,"}, Values: sending},
+		{Setting: "subscriptionType", Sides: consuming, Words: []string{".subscriptionType(SubscriptionType.%s)", "Type: pulsar.%s,"}, Values: map[string][]string{
+			"Key_Shared": {"Key_Shared", "KeyShared"},
+		}},
+		{Setting: "receiverQueueSize", Sides: consuming, Words: []string{".receiverQueueSize(%s)", "ReceiverQueueSize: %s,"}},
+		{
+			Setting: "ackGroupingTime", Sides: consuming, Values: lasting("ackGroupingTime"),
+			Words: []string{".acknowledgmentGroupTime(%s)", fmt.Sprintf("AckGroupingOptions: &pulsar.AckGroupingOptions{MaxTime: %%s, MaxSize: %d},", gathered)},
+		},
+		{Setting: "ackGroupingMaxSize", Sides: consuming, Words: []string{".maxAcknowledgmentGroupSize(%s)", driver.NoLine}},
+	}
+}
+
+// lasts is a time in the words of each library, by its value.
+func lasts(d time.Duration) map[string][]string {
+	units := []struct {
+		length       time.Duration
+		java, golang string
+	}{{time.Millisecond, "MILLISECONDS", "Millisecond"}, {time.Microsecond, "MICROSECONDS", "Microsecond"}, {1, "NANOSECONDS", "Nanosecond"}}
+	for _, u := range units {
+		if d%u.length == 0 {
+			n := int64(d / u.length)
+			return map[string][]string{d.String(): {fmt.Sprintf("%d, TimeUnit.%s", n, u.java), fmt.Sprintf("%d * time.%s", n, u.golang)}}
+		}
+	}
+	return nil // no time is a part of a nanosecond
+}
+
+// elsewhere are client settings that no other library is told: how this driver uses its client, and where it makes topics.
+var elsewhere = []string{"mode", "consumer.ack", "transactions", tenantSetting, namespaceSetting, "webServiceUrl"}
+
+// pasted implements driver.Kind.Pasted, with what held in place of auto. What has no effect is left out.
+func pasted(g driver.Guarantee, v driver.Values, _ int) []driver.Pasted {
+	inForce := map[string]any{}
+	for _, s := range settings {
+		if s.Scope == driver.ClientScope && (s.Idle == nil || s.Idle(g, v) == "") {
+			inForce[s.Name] = v[s.Name]
+		}
+	}
+	inForce["subscriptionType"] = subscriptionNames[subscriptionType(g, v)]
+	if _, batched := inForce["batchBuilder"]; batched {
+		inForce["batchBuilder"] = "DEFAULT"
+		if producerOptions(g, v, 1).BatcherBuilderType == client.KeyBasedBatchBuilder {
+			inForce["batchBuilder"] = "KEY_BASED"
+		}
+	}
+	if v.Int("maxPendingMessages") == 0 { // the run's window bounds what waits
+		delete(inForce, "maxPendingMessages")
+	}
+	return driver.Paste(dialects, phrases(v), inForce)
+}
