@@ -12,6 +12,14 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
+// A server whose max_file_store is full has no room later either.
+func TestAFullStorageIsNoLostConnection(t *testing.T) {
+	err := judge(&nats.Msg{Data: []byte(`{"error":{"code":503,"err_code":10023,"description":"insufficient resources"},"stream":"a","seq":0}`)})
+	if err == nil || errors.Is(err, driver.ErrDisconnected) || !strings.Contains(err.Error(), "insufficient resources") {
+		t.Error(err)
+	}
+}
+
 // The short cut of judge must say what the answer says as JSON.
 func FuzzAnAcknowledgementMeansWhatJSONSaysItDoes(f *testing.F) {
 	for _, answer := range []string{

@@ -112,8 +112,9 @@ func judge(m *nats.Msg) error {
 
 // refused tells what a server will take later from what it won't.
 func refused(err *jetstream.APIError) error {
-	// A full stream refuses with the same code: "maximum messages exceeded" and the like, for good.
-	if err.Code == http.StatusServiceUnavailable && !strings.HasPrefix(err.Description, "maximum ") {
+	// A full stream refuses with the same code, for good ("maximum messages exceeded" and the like), and so does a server or an account
+	// whose storage is full.
+	if err.Code == http.StatusServiceUnavailable && !strings.HasPrefix(err.Description, "maximum ") && err.ErrorCode != noResources {
 		return fmt.Errorf("publish: %w: %w", driver.ErrDisconnected, err)
 	}
 	return fmt.Errorf("publish: %w", err)

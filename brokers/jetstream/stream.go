@@ -167,6 +167,7 @@ func (s *session) consumerOf(ctx context.Context, stream jetstream.Stream, confi
 // Error codes of the server's API that the client library has no name for.
 const (
 	noPeers      jetstream.ErrorCode = 10005 // no suitable peers for placement (yet)
+	noResources  jetstream.ErrorCode = 10023 // insufficient resources: max_file_store, or the like of an account
 	notClustered jetstream.ErrorCode = 10074 // replicas > 1 not supported in non-clustered mode
 )
 

@@ -207,7 +207,11 @@ func (p plan) without(missing map[product]error, view *progress) (plan, error) {
 	return p, nil
 }
 
+// firstLine is that of a text; where it announces others ("its log ends:"), with the last of them.
 func firstLine(text string) string {
-	line, _, _ := strings.Cut(text, "\n")
+	line, others, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	if strings.HasSuffix(line, ":") {
+		line += " " + strings.TrimSpace(others[strings.LastIndexByte(others, '\n')+1:])
+	}
 	return line
 }

@@ -183,7 +183,8 @@ func urls(addresses []string) []string {
 func (d *Dialer) explain(addresses []string, err error) error {
 	where := strings.Join(addresses, ", ")
 	switch {
-	case errors.Is(err, nats.ErrNkeysNotSupported): // the server has none, and so it gives nothing to be signed
+	case errors.Is(err, nats.ErrMaxConnectionsExceeded), errors.Is(err, nats.ErrMaxAccountConnectionsExceeded),
+		errors.Is(err, nats.ErrNkeysNotSupported): // the server has none, and so it gives nothing to be signed
 		return driver.Refused("nats", where, err)
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired), errors.Is(err, nats.ErrAuthRevoked), errors.Is(err, nats.ErrAccountAuthExpired):
 		return driver.RefusedLogin("nats", where, d.target, err)
@@ -196,8 +197,31 @@ func (d *Dialer) explain(addresses []string, err error) error {
 		}
 		return &driver.ErrConnect{Broker: "nats", Address: where, Obstacle: driver.TLSMismatch, Detail: detail, Err: err}
 	}
+	if said := refusal(addresses[0]); said != "" {
+		return driver.Refused("nats", where, errors.New(said))
+	}
 	return driver.Explain("nats", addresses, d.target, err)
 }
+
+// refusal is what the server says to whoever connects before it hangs up, such as that it has as many connections as it may; empty if
+// it says nothing of the kind. The client may meet the end of the connection before it has read that.
+func refusal(address string) string {
+	raw, err := net.DialTimeout("tcp", address, refusalBudget)
+	if err != nil {
+		return ""
+	}
+	defer raw.Close()
+	_ = raw.SetReadDeadline(time.Now().Add(refusalBudget))
+	said, _ := io.ReadAll(io.LimitReader(raw, 1<<16))
+	if _, said, found := strings.Cut(string(said), "-ERR '"); found {
+		text, _, _ := strings.Cut(said, "'")
+		return text
+	}
+	return ""
+}
+
+// refusalBudget is as long as a server takes to say INFO and what it has against a connection, and more.
+const refusalBudget = 500 * time.Millisecond
 
 // Conn is a client connection whose socket can be cut from outside. The client holds its lock while it writes: when a
 // server stops reading, Publish, its flusher and even Close would wait for each other until the write times out, after
