@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/brokermark/brokermark/internal/results"
@@ -55,6 +56,19 @@ func TestARunOfAStudyEndsWithTheClaimsThatItAnswers(t *testing.T) {
 		}
 		if got := reportFor(points, results.Of(records)); got != want {
 			t.Errorf("%s: %s, want %s", sweep, got, want)
+		}
+	}
+}
+
+func TestALineThatAnnouncesOthersEndsWithTheLastOfThem(t *testing.T) {
+	for text, want := range map[string]string{
+		"node 1 exited with code 1; its log ends:\n  starting\n  max_payload is too large\n": "node 1 exited with code 1; its log ends: max_payload is too large",
+		"one":           "one",
+		"one\ntwo":      "one",
+		"its log ends:": "its log ends: ",
+	} {
+		if got := firstLine(text); strings.TrimSpace(got) != strings.TrimSpace(want) {
+			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
 }

@@ -130,13 +130,6 @@ func TestEveryKindOfEndingHasItsExitCode(t *testing.T) {
 	})
 }
 
-func TestWhyAServerEndsAtItsStartIsOnTheLineThatSaysSo(t *testing.T) {
-	r := brokermark(t, "run", "--broker", "nats", "--rate", "10", "--duration", "1s", "--set", "server.max_pending=1000", "--store", filepath.Join(t.TempDir(), "s.db")).want(t, 3)
-	if !strings.Contains(r.err, "its log ends: ") || !strings.Contains(r.err, "max_payload") {
-		t.Errorf("the server's own words are missing: %s", r.err)
-	}
-}
-
 func TestAnInterruptRecordsThePointAndLeavesNothingRunning(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	ctx, interrupt := context.WithCancel(t.Context())

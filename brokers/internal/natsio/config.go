@@ -49,7 +49,16 @@ func Compose(n *provision.Node, own Block, settings map[string]any) (Block, erro
 			return nil, &provision.ErrSetting{Name: path, Reason: "it says where the server listens or stores, which the recipe decides"}
 		}
 	}
-	if _, err := parse(all); err != nil {
+	read, err := parse(all)
+	if err != nil {
+		return nil, fmt.Errorf("nats-server's configuration: %w", err)
+	}
+	if _, err := server.NewServer(read); err != nil { // settings that contradict each other; it isn't started
+		for _, path := range slices.Sorted(maps.Keys(settings)) {
+			if strings.Contains(err.Error(), path[strings.LastIndexByte(path, '.')+1:]) {
+				return nil, &provision.ErrSetting{Name: path, Reason: err.Error()}
+			}
+		}
 		return nil, fmt.Errorf("nats-server's configuration: %w", err)
 	}
 	return all, nil

@@ -96,6 +96,14 @@ func TestServerSettingsOfTheWrongTypeAreRefusedByName(t *testing.T) {
 	}
 }
 
+func TestServerSettingsThatContradictAnotherAreRefusedByName(t *testing.T) {
+	err := configure(nodeWith(t, map[string]any{"max_connections": 9, "max_pending": 1000}))
+	var refusal *provision.ErrSetting
+	if !errors.As(err, &refusal) || refusal.Name != "max_pending" || !strings.Contains(refusal.Reason, "max_payload (1048576) cannot be higher than max_pending (1000)") {
+		t.Errorf("%v; want a refusal of max_pending", err)
+	}
+}
+
 func TestServerSettingsPassThroughByTheirNativeNames(t *testing.T) {
 	n := nodeWith(t, map[string]any{
 		"max_payload": "8MB", "write_deadline": "3s", "max_pending": float64(1 << 26), "debug": false,
