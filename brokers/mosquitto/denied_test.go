@@ -19,3 +19,10 @@ func TestAMessageThatAUserMayNotPublishIsRefusedInTheServersWords(t *testing.T) 
 	drivertest.Denied(t, drivertest.Suite{Kind: livetest.Kind(t, "mosquitto")},
 		drivertest.Denial{Name: "at least once", Target: target, Guarantee: least, Says: "reason 0x87"})
 }
+
+// Mosquitto refuses it with a code that the protocol doesn't have for an acknowledgement.
+func TestAMessageLargerThanTheServerTakesIsRefusedInWords(t *testing.T) {
+	_, target := livetest.Start(t, provision.Options{Broker: "mosquitto", Server: map[string]any{"message_size_limit": 1}})
+	drivertest.Denied(t, drivertest.Suite{Kind: livetest.Kind(t, "mosquitto")},
+		drivertest.Denial{Name: "too large", Target: target, Guarantee: least, Says: "reason 0x95: Packet too large"})
+}

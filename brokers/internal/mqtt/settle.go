@@ -1,6 +1,7 @@
 package mqtt
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -74,7 +75,8 @@ func (p *producer) answered(slot uint32, reason byte) {
 	if reason != 0 {
 		err := errNobody
 		if reason != packets.PubackNoMatchingSubscribers {
-			err = fmt.Errorf("the server refused the message, reason %#x: %s", reason, (&packets.Puback{ReasonCode: reason}).Reason())
+			why := cmp.Or((&packets.Puback{ReasonCode: reason}).Reason(), (&packets.Disconnect{ReasonCode: reason}).Reason()) // servers also use codes that aren't Puback's, such as 0x95
+			err = fmt.Errorf("the server refused the message, reason %#x: %s", reason, why)
 		}
 		p.complete([]uint32{slot}, err)
 		return
