@@ -79,3 +79,9 @@ func TestAQuotaIsSaidToHoldTheProducerBack(t *testing.T) {
 	drivertest.Denied(t, drivertest.Suite{Kind: livetest.Kind(t, "kafka")},
 		drivertest.Denial{Name: "producer_byte_rate", Target: target, Guarantee: atLeast, Says: "throttle_time_ms", Held: true})
 }
+
+func TestASessionShorterThanTheBrokerAllowsIsRefusedInItsWords(t *testing.T) {
+	_, target := livetest.Start(t, provision.Options{Broker: "kafka"})
+	drivertest.Denied(t, drivertest.Suite{Kind: livetest.Kind(t, "kafka")},
+		drivertest.Denial{Name: "session", Target: target, Guarantee: atLeast, Client: map[string]any{"session.timeout.ms": 1000}, Says: "INVALID_SESSION_TIMEOUT"})
+}

@@ -39,12 +39,13 @@ func silent(err error) bool {
 	return errors.As(err, &first) && strings.Contains(first.Error(), "during api versions negotiation")
 }
 
-// denials are the answers of a broker to a client that lacks a right.
+// denials are the answers of a broker to a client that lacks a right, or asks for a group as the broker doesn't have it.
 var denials = []*kerr.Error{
 	kerr.TopicAuthorizationFailed, kerr.GroupAuthorizationFailed, kerr.ClusterAuthorizationFailed, kerr.TransactionalIDAuthorizationFailed,
+	kerr.InvalidSessionTimeout, kerr.GroupMaxSizeReached, kerr.InconsistentGroupProtocol,
 }
 
-// denied tells that the client lacks a right, which no attempt after this one changes.
+// denied tells that the client is refused what no attempt after this one changes.
 func denied(err error) bool {
 	var e *kerr.Error
 	return errors.As(err, &e) && slices.Contains(denials, e)

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
@@ -89,5 +90,17 @@ func TestAPortThatClosesAtOnceDemandsNoCredentials(t *testing.T) {
 				t.Errorf("%v; want the obstacle %q", err, c.want)
 			}
 		})
+	}
+}
+
+// The client joins again without end, whatever the broker says.
+func TestAGroupThatTheBrokerRefusesEndsAConsumer(t *testing.T) {
+	for err, ends := range map[error]bool{
+		kerr.InvalidSessionTimeout: true, kerr.GroupMaxSizeReached: true, kerr.GroupAuthorizationFailed: true,
+		kerr.RebalanceInProgress: false, kerr.CoordinatorNotAvailable: false,
+	} {
+		if got := fatal(kgo.NewErrFetch(&kgo.ErrGroupSession{Err: err})); (got != nil) != ends {
+			t.Errorf("%v: %v", err, got)
+		}
 	}
 }
