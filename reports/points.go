@@ -47,16 +47,21 @@ func pointsReport(set *results.Set) (document.Document, error) {
 		d.Add(document.Listing{Text: spec})
 		d.Say("What was in force, beside the broker's own defaults:")
 		d.Add(document.Listing{Text: settings})
-		for _, p := range last.Settings.Pasted {
-			d.Say("The client's settings for " + p.Library + ":")
-			d.Add(document.Listing{Text: p.Text})
-			if len(p.Without) > 0 {
-				d.Say("Without counterpart there: " + strings.Join(p.Without, "; ") + ".")
-			}
-		}
+		d.Add(pasted(last)...)
 		d.Warn("the repetitions of this point", results.Residue(p.Records))
 	}
 	return d, nil
+}
+
+// pasted are the client's settings as they are pasted into clients of other libraries.
+func pasted(r results.Record) (blocks []document.Block) {
+	for _, p := range r.Settings.Pasted {
+		blocks = append(blocks, document.Paragraph{Text: "The client's settings for " + p.Library + ":"}, document.Listing{Text: p.Text})
+		if len(p.Without) > 0 {
+			blocks = append(blocks, document.Paragraph{Text: "Without counterpart there: " + strings.Join(p.Without, "; ") + "."})
+		}
+	}
+	return blocks
 }
 
 // inForce is what a spec leaves open: the settings that broker and client had, their versions, and the

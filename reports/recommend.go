@@ -18,6 +18,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/brokermark/brokermark/internal/advise"
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/unit"
@@ -25,8 +26,9 @@ import (
 
 func init() {
 	Register(Report{
-		Name:  "recommend",
-		Doc:   "of a sweep: the best few, what each axis changed, and the points that no other beats in rate, latency and cost",
+		Name: "recommend",
+		Doc: "of advise: which broker to take, and why; of a sweep: the best few, what each axis changed, and the points that no " +
+			"other beats in rate, latency and cost",
 		Build: recommendReport,
 	})
 }
@@ -38,7 +40,17 @@ const (
 
 func recommendReport(set *results.Set) (document.Document, error) {
 	d := document.Document{Title: "Recommendation"}
-	sweeps := sweepsOf(set.Points)
+	cases, err := addAdvice(&d, set)
+	if err != nil {
+		return d, err
+	}
+	ofNone := slices.DeleteFunc(slices.Clone(set.Points), func(p results.Point) bool {
+		return slices.ContainsFunc(cases, func(c *advise.Case) bool { return c.Contains(p.ID) })
+	})
+	sweeps := sweepsOf(ofNone)
+	if len(sweeps) == 0 && len(cases) > 0 {
+		return d, nil
+	}
 	if len(sweeps) == 0 {
 		d.Say(statusSentence(set.Points))
 		d.Say(fmt.Sprintf("There is nothing to recommend: no workload has at least %d points that differ in a setting. "+

@@ -40,6 +40,7 @@ type runOptions struct {
 	gates     gates
 	watching  watching
 	agents    agents
+	advised   *advised // what of the plan is worth its time, and the answer that stands for the summary; nil: all, and none
 }
 
 // next says where the same command begins after a run that didn't come to its end.
@@ -120,6 +121,12 @@ func (s *shell) run(ctx context.Context, o runOptions, args []string) error {
 	if err != nil {
 		return err
 	}
+	o.available = o.available || slices.Contains(args, proof.Name) // that study is over whatever there is
+	return s.carryOut(ctx, o, p)
+}
+
+// carryOut runs a plan.
+func (s *shell) carryOut(ctx context.Context, o runOptions, p plan) error {
 	refused, err := refusals(p.points)
 	if err != nil {
 		return err
@@ -160,7 +167,7 @@ func (s *shell) run(ctx context.Context, o runOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	if o.available || slices.Contains(args, proof.Name) { // that study is over whatever there is
+	if o.available {
 		if p, err = p.without(missing, view); err != nil {
 			return err
 		}
@@ -175,6 +182,10 @@ func (s *shell) run(ctx context.Context, o runOptions, args []string) error {
 		Enough: limit.of,
 		Host:   host, Store: st, Append: r.under.keeps(outbox.Append), Again: o.again, Keep: o.keep, Tool: toolVersion(), Log: log,
 		Watch: func(e lab.Event) { r.event(ctx, e) },
+	}
+	if o.advised != nil {
+		o.advised.begin(st, missing, view.say)
+		how.Enough = o.advised.enough
 	}
 	defer o.agents.close()
 	if err := o.agents.gather(ctx, host, &how, view.say); err != nil {
@@ -272,6 +283,9 @@ func (r *running) finish(p plan, t lab.Tally, err, unstored error) error {
 		return err
 	case r.outErr != nil:
 		return fmt.Errorf("write to stdout: %w", r.outErr)
+	}
+	if r.options.advised != nil && t.OK+t.Skipped > 0 {
+		return r.options.advised.finish(r.sh)
 	}
 	if r.options.format == "table" && !foundNoBroker(p, t) { // else the lines above have said all there is
 		if err := r.summary(p); err != nil {

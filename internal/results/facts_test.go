@@ -231,7 +231,7 @@ func TestSixOfManyAreNamed(t *testing.T) {
 		}
 	}
 	for want, items := range map[string][]string{"": nil, "a": {"a"}, "a and b": {"a", "b"}, "a, b and c": {"a", "b", "c"}} {
-		if got := enumerate(items); got != want {
+		if got := Enumerate(items); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

@@ -51,7 +51,7 @@ func (r Ranking) whoIsBest(best Contender) string {
 		}
 		return fmt.Sprintf("%s %s: %s, before %s.", superlative, r.Metric.Name, first[0], r.list(behind))
 	}
-	claim := fmt.Sprintf("%s %s", Capital(r.tie(r.Metric.Name+" ")), enumerate(Shorten(first)))
+	claim := fmt.Sprintf("%s %s", Capital(r.tie(r.Metric.Name+" ")), Enumerate(Shorten(first)))
 	if len(behind) > 0 {
 		claim += "; behind them " + r.list(behind)
 	}
@@ -79,7 +79,7 @@ func (r Ranking) Short(load string) string {
 	case len(names) == 0:
 		return "nobody"
 	case len(names) > 1:
-		return r.tie("") + " " + enumerate(Shorten(names)) + " at " + load
+		return r.tie("") + " " + Enumerate(Shorten(names)) + " at " + load
 	case len(untested) > 0:
 		return fmt.Sprintf("undecided at %s (%s, %s is %s)",
 			load, names[0], untested[0].Contender.Name, untested[0].Against.Change())
@@ -99,7 +99,7 @@ func (r Ranking) list(standings []Standing) string {
 		}
 		texts = append(texts, r.nameAndFigure(s.Contender, note))
 	}
-	return enumerate(Shorten(texts))
+	return Enumerate(Shorten(texts))
 }
 
 // nameAndFigure is a contender with its figure: "kafka 13.1 ms [12.4–13.4 ms] (n=5)".
@@ -168,8 +168,8 @@ func FirstSentences(texts []string, n int) (first, further string) {
 	return strings.Join(texts[:min(n, len(texts))], ". ") + ".", further
 }
 
-// enumerate joins items as a sentence does: "a, b and c".
-func enumerate(items []string) string {
+// Enumerate joins items as a sentence does: "a, b and c".
+func Enumerate(items []string) string {
 	if len(items) < 2 {
 		return strings.Join(items, "")
 	}

@@ -87,15 +87,15 @@ func supersedes(later, earlier store.Record) bool {
 		return later.Status == store.OK
 	case store.Failed:
 		measuredAgain := later.Status == store.OK || later.Status == store.Failed
-		return earlier.Result == nil || measuredAgain && !brokePromise(earlier)
+		return earlier.Result == nil || measuredAgain && !BrokePromise(earlier)
 	default:
 		return true
 	}
 }
 
-// brokePromise reports whether the broker broke its promise in a record with a result: at its own load, at a rate of its curve, or in a
+// BrokePromise reports whether the broker broke its promise in a record with a result: at its own load, at a rate of its curve, or in a
 // trial of its search.
-func brokePromise(r store.Record) bool {
+func BrokePromise(r store.Record) bool {
 	broken := func(b Books, doubts []store.Doubt) bool {
 		if slices.ContainsFunc(doubts, func(d store.Doubt) bool { return d.Is(doubt.Late) }) {
 			b.LostAcked = 0 // late rather than lost

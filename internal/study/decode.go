@@ -80,7 +80,7 @@ func (d decoder) value(n *yaml.Node, path string, v reflect.Value, allowed []str
 	var err error
 	text := strings.TrimSpace(n.Value)
 	if rate, isNumber := v.Addr().Interface().(*float64); isNumber && isRate(path) {
-		*rate, err = parseRate(text)
+		*rate, err = ParseRate(text)
 	} else {
 		err = scalar(text, v, allowed)
 	}

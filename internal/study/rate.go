@@ -26,7 +26,7 @@ func thousandsIn(path string, values []string) string {
 	if slices.ContainsFunc(values[1:], func(v string) bool { return v[0] == '0' }) {
 		return fmt.Sprintf("%s are %d values, the last one %s; a number has no commas: %s", text, len(values), values[len(values)-1], number)
 	}
-	if one, err := parseRate(number); isRate(path) && err == nil && one <= maxRate {
+	if one, err := ParseRate(number); isRate(path) && err == nil && one <= maxRate {
 		return fmt.Sprintf("%s may be one rate or %d; allowed: %s for one, %s/s for %d", text, len(values), number, strings.Join(values, "/s,"), len(values))
 	}
 	return ""
@@ -38,8 +38,8 @@ var groups = regexp.MustCompile(`^[1-9][0-9]{0,2}(,[0-9]{3})+$`)
 // thousands are the suffixes of rates.
 var thousands = map[string]float64{"k": 1e3, "M": 1e6, "G": 1e9}
 
-// parseRate reads messages per second: 20000, 20k or 20k/s.
-func parseRate(text string) (float64, error) {
+// ParseRate reads messages per second: 20000, 20k or 20k/s.
+func ParseRate(text string) (float64, error) {
 	number := strings.TrimSpace(strings.TrimSuffix(text, "/s"))
 	factor := 1.0
 	for suffix, f := range thousands {

@@ -1,0 +1,273 @@
+// The answer of brokermark advise, which is a part of the recommend report: which contender to take for a workload, and the record of that
+// decision.
+//
+//	Take jetstream. It carries 5k/s with an e2e p99 of 3.10 ms (2.80–3.60 ms) and …, and sustains 14.0× as much …
+//
+//	contender  answer     p99 at 5k/s             p99 at 15k/s            sustains  CPU broker  n
+//	jetstream  take       3.10 ms [2.80–3.60 ms]  7.20 ms [6.90–8.00 ms]   70.1k/s      2.10 s  3
+
+package reports
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/brokermark/brokermark/internal/advise"
+	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/internal/unit"
+	"github.com/brokermark/brokermark/internal/usual"
+)
+
+// Advice is the answer in one screen.
+func Advice(a advise.Advice) document.Document {
+	d := document.Document{Title: "Advice"}
+	d.Say(requirement(a.Case))
+	d.Add(document.Verdict{About: "Answer", Finding: answerText(a), Detail: otherTexts(a)})
+	d.Add(contenderTable(a))
+	if len(a.Chosen) == 1 && a.Chosen[0].Latest != nil {
+		addSettings(&d, a.Chosen[0])
+	}
+	return d
+}
+
+// Decision is the record of a decision: the answer, and all that it rests on. elsewhere are records of the same points from other machines
+// and versions, which stand beside it.
+func Decision(a advise.Advice, here, elsewhere []results.Record) (document.Document, error) {
+	d := Advice(a)
+	d.Title = "Decision"
+	set := results.Of(here)
+	d.Add(document.Heading{Level: 1, Text: "Doubts"})
+	d.Say(joinNonEmpty(" ", statusSentence(set.Points), doubtsSentence(set.Points)))
+	d.Add(document.Heading{Level: 1, Text: "How it was decided"})
+	d.Say("A contender fits if the 95 % interval of its e2e p99, corrected for all contenders, rates and looks, lies below the bound at every rate; it " +
+		"leaves if the interval lies above. Of those that fit, the one with the least broker CPU per message at the rate is taken; costs that are " +
+		"within a tenth leave it to the latency, then to the headroom. Nothing is extrapolated: each figure was measured, and sustained rates were held for twice as " +
+		"long as the other loads.")
+	if len(elsewhere) > 0 {
+		d.Add(document.Heading{Level: 1, Text: "Measured elsewhere"})
+		d.Say("Records of other machines, or of other versions, of the same points. They are not part of the answer.")
+		d.Add(elsewhereTable(a, elsewhere))
+	}
+	d.Add(document.Heading{Level: 1, Text: "How to repeat it"})
+	d.Add(document.Listing{Text: repeatCommand(a.Case)})
+	for _, j := range a.Chosen {
+		if j.Latest == nil {
+			continue
+		}
+		spec, err := yamlOf(j.Latest.Spec)
+		if err != nil {
+			return d, fmt.Errorf("write the spec of %s as YAML: %w", j.Name, err)
+		}
+		d.Say("The complete spec of " + j.Name + " at the load:")
+		d.Add(document.Listing{Text: spec})
+	}
+	return d, nil
+}
+
+// addAdvice adds the answers of which a set has the records, and reports whether there are any.
+func addAdvice(d *document.Document, set *results.Set) (cases []*advise.Case, err error) {
+	cases = advise.Cases(set.Records)
+	for _, c := range cases {
+		own := slices.DeleteFunc(slices.Clone(set.Records), func(r results.Record) bool { return !c.Contains(r.PointID) })
+		here, elsewhere := advise.OriginOf(own[len(own)-1]).Split(own)
+		one, err := Decision(c.Decide(here), here, elsewhere)
+		if err != nil {
+			return nil, err
+		}
+		d.Add(document.Heading{Level: 1, Text: "Which broker to take"})
+		d.Add(one.Blocks...)
+	}
+	return cases, nil
+}
+
+// requirement says what was asked for.
+func requirement(c *advise.Case) string {
+	s := c.Spec
+	peak := ""
+	if len(s.Curve.Rates) > 1 {
+		peak = ", peaks of " + results.RateText(s.Curve.Rates[1])
+	}
+	return fmt.Sprintf("Asked for: %s%s, messages of %s to %s, %s, persistence %s, e2e p99 up to %s.", results.RateText(s.Curve.Rates[0]), peak,
+		s.MessageSize.Summary(), plural(s.SubscriptionsPerTopic, "subscription"), s.Delivery, s.Persistence, unit.Nanoseconds.Format(c.Bound))
+}
+
+// repeatCommand is the command that asks for it again.
+func repeatCommand(c *advise.Case) string {
+	s := c.Spec
+	rates := s.Curve.Rates
+	return fmt.Sprintf("brokermark advise --rate %g --peak %g --size %s --subscriptions %d --delivery %s --persistence %s --p99 %s --hold %s",
+		rates[0], rates[len(rates)-1], s.MessageSize.Summary(), s.SubscriptionsPerTopic, s.Delivery, s.Persistence,
+		study.Duration(c.Bound), s.Duration)
+}
+
+// answerText is the answer in a sentence or two.
+func answerText(a advise.Advice) string {
+	var names []string
+	for _, j := range a.Chosen {
+		names = append(names, j.Name)
+	}
+	switch a.Answer {
+	case advise.Take:
+		return fmt.Sprintf("Take %s. %s", names[0], figuresOf(a, a.Chosen[0]))
+	case advise.Either:
+		return fmt.Sprintf("Take %s: all of them fit, and what they cost is alike. %s: %s", strings.Join(names, " or "), names[0], figuresOf(a, a.Chosen[0]))
+	case advise.Undecided:
+		if len(names) == 1 {
+			return fmt.Sprintf("Undecided whether %s fits. %s", names[0], openText(a))
+		}
+		return fmt.Sprintf("Undecided between %s. %s", results.Enumerate(names), openText(a))
+	case advise.None:
+		if a.Nearest == nil {
+			return "None of the contenders fits."
+		}
+		return fmt.Sprintf("None of the contenders fits. The nearest is %s: its %s.", a.Nearest.Name, a.Nearest.Why)
+	}
+	return "Nothing was measured."
+}
+
+// openText says what would decide.
+func openText(a advise.Advice) string {
+	var open []string
+	for _, j := range a.Chosen {
+		if j.Standing == advise.Open {
+			open = append(open, j.Name+": "+j.Why)
+		}
+	}
+	if len(open) > 0 {
+		return strings.Join(open, "; ") + ". More repetitions, or another bound, would decide whether it fits."
+	}
+	var figures []string
+	for _, j := range a.Chosen {
+		figures = append(figures, j.Name+" "+advise.Figure(a.By, j.Costs()))
+	}
+	return fmt.Sprintf("They fit; their %s doesn't tell them apart yet: %s. More repetitions would decide.", a.By.Name, strings.Join(figures, ", "))
+}
+
+// figuresOf says what was measured of a contender, and compares it with the next one that fits.
+func figuresOf(a advise.Advice, j *advise.Judged) string {
+	p99 := results.MustMetric(results.KeyEndToEndP99)
+	var loads []string
+	for i, rate := range a.Case.Spec.Curve.Rates {
+		loads = append(loads, fmt.Sprintf("%s with an e2e p99 of %s", results.RateText(rate), advise.Figure(p99, j.Loads[i])))
+	}
+	text := "It carries " + strings.Join(loads, " and ") + "."
+	if times, found, ok := j.Room(a.Case); ok {
+		text += fmt.Sprintf(" It has room for %s the rate: it sustains %s.", unit.Factor.Format(times), bracketText(found))
+	}
+	cost := results.MustMetric(results.KeyBrokerCPU)
+	if own := cost.Over(j.Costs()); own.N > 0 {
+		text += fmt.Sprintf(" It costs %s of broker CPU per million messages", cost.Unit.Format(own.Median))
+		for _, other := range a.Contenders {
+			if next := cost.Over(other.Costs()); other != j && other.Standing == advise.Fits && next.N > 0 {
+				d := results.ContrastOf(cost, other.Costs(), j.Costs())
+				text += ", " + d.ChangeFrom(other.Name)
+				break
+			}
+		}
+		text += "."
+	}
+	if n := j.Survived(); n > 0 {
+		text += fmt.Sprintf(" Killed under load and started again, it kept its guarantee (%s).", plural(n, "time"))
+	}
+	return text
+}
+
+func bracketText(b results.Bracket) string {
+	return fmt.Sprintf("%s [%s] for %s", unit.PerSecond.Format(b.Median), unit.PerSecond.Range(b.Low, b.High), unit.Seconds.Format(b.Held))
+}
+
+// otherTexts says which others fit, and why the rest does not.
+func otherTexts(a advise.Advice) string {
+	var fit, gone []string
+	for _, j := range a.Contenders {
+		switch {
+		case slices.Contains(a.Chosen, j):
+		case j.Standing == advise.Fits:
+			fit = append(fit, j.Name)
+		default:
+			gone = append(gone, fmt.Sprintf("%s %s: %s", j.Name, j.Standing, j.Why))
+		}
+	}
+	return joinNonEmpty(" ", listSentence("Also fits: ", fit, ", "), listSentence("", gone, "; "))
+}
+
+// contenderTable has a row for each contender.
+func contenderTable(a advise.Advice) document.Table {
+	columns := []columnOf[*advise.Judged]{
+		textColumn(document.Column{Key: "contender", Name: "contender", Identifies: true}, func(j *advise.Judged) string { return j.Name }),
+		textColumn(document.Column{Key: "answer", Name: "answer"}, func(j *advise.Judged) string {
+			if slices.Contains(a.Chosen, j) && a.Answer != advise.Undecided {
+				return "take"
+			}
+			return string(j.Standing)
+		}),
+	}
+	for i, rate := range a.Case.Spec.Curve.Rates {
+		c := results.Column(results.KeyEndToEndP99)
+		c.Key, c.Name = fmt.Sprintf("%s_%d", c.Key, i), "p99 at\n"+results.RateText(rate)
+		c.Spread, c.Chart = true, document.Chart{Title: "e2e p99", Better: document.LessIsBetter}
+		columns = append(columns, cellColumn(c, func(j *advise.Judged) document.Cell {
+			return results.MustMetric(results.KeyEndToEndP99).Over(j.Loads[i]).Cell().Excluded(j.Standing == advise.Misses)
+		}))
+	}
+	sustained := results.Column(results.KeySustainableLow)
+	sustained.Chart = document.Chart{Title: "sustained"}
+	columns = append(columns, cellColumn(sustained, func(j *advise.Judged) document.Cell { return results.Sustained(j.Searches).Cell() }))
+	columns = append(columns, metricColumns([]string{results.KeyBrokerCPU, results.KeyBrokerRSS}, nil, func(j *advise.Judged, key string) document.Cell {
+		return results.MustMetric(key).Over(j.Costs()).Cell()
+	})...)
+	columns = append(columns, repetitionsColumn(func(j *advise.Judged) int { return len(j.Loads[0]) }))
+	return tableOf("", columns, a.Contenders)
+}
+
+// addSettings adds the settings of a contender as they are pasted, those of the client without its defaults.
+func addSettings(d *document.Document, j *advise.Judged) {
+	settings := withValue(j.Latest.Settings)
+	for prefix, values := range map[string]map[string]any{"client.": settings.Client, "topicConfig.": settings.Topic} {
+		maps.DeleteFunc(values, func(name string, v any) bool {
+			return fmt.Sprint(v) == usual.Of(j.Latest.Spec.Broker).Settings[prefix+name]
+		})
+	}
+	text, err := yamlOf(settings)
+	if err == nil && len(settings.Client)+len(settings.Server)+len(settings.Topic) > 0 {
+		d.Say(fmt.Sprintf("Settings of %s, beside the defaults of broker and client:", joinNonEmpty(" ", j.Name, j.Latest.Versions.Broker)))
+		d.Add(document.Listing{Text: text})
+	}
+	d.Add(pasted(*j.Latest)...)
+}
+
+// elsewhereTable has a row for each contender on each other machine, version of this program and version of the broker.
+func elsewhereTable(a advise.Advice, records []results.Record) document.Table {
+	type row struct {
+		where, broker string
+		judged        *advise.Judged
+	}
+	var rows []row
+	for _, g := range results.GroupBy(records, func(r results.Record) string {
+		return fmt.Sprintf("%s, brokermark %s", r.Host.Name, r.Versions.Tool)
+	}) {
+		for _, j := range a.Case.Decide(g.Members).Contenders {
+			if len(j.Costs()) > 0 {
+				versions := map[string]bool{}
+				for _, r := range j.Costs() {
+					versions[r.Versions.Broker] = true
+				}
+				rows = append(rows, row{g.Name, strings.TrimSpace(j.Name + " " + strings.Join(slices.Sorted(maps.Keys(versions)), ", ")), j})
+			}
+		}
+	}
+	p99 := results.MustMetric(results.KeyEndToEndP99)
+	return tableOf("", []columnOf[row]{
+		textColumn(document.Column{Key: "where", Name: "where", Identifies: true}, func(r row) string { return r.where }),
+		textColumn(document.Column{Key: "contender", Name: "contender", Identifies: true}, func(r row) string { return r.broker }),
+		cellColumn(results.Column(p99.Key), func(r row) document.Cell { return p99.Over(r.judged.Costs()).Cell() }),
+		cellColumn(results.Column(results.KeyBrokerCPU), func(r row) document.Cell {
+			return results.MustMetric(results.KeyBrokerCPU).Over(r.judged.Costs()).Cell()
+		}),
+		repetitionsColumn(func(r row) int { return len(r.judged.Costs()) }),
+	}, rows)
+}
