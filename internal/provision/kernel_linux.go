@@ -53,3 +53,18 @@ func takePort(port int) *os.File {
 	}
 	return f
 }
+
+// AllowedCores returns on how many cores some processes may run together, by their affinity; 0 if that is not known.
+func AllowedCores(pids []int) int {
+	var all unix.CPUSet
+	for _, pid := range pids {
+		var its unix.CPUSet
+		if unix.SchedGetaffinity(pid, &its) != nil {
+			continue
+		}
+		for i := range all {
+			all[i] |= its[i]
+		}
+	}
+	return all.Count()
+}

@@ -15,7 +15,7 @@ type Queue struct {
 
 	mu    sync.Mutex
 	ended time.Duration // of threads that are gone
-	seen  map[int]time.Duration
+	seen  Threads
 }
 
 // Delay is the sum over all threads so far. The kernel forgets a thread's when it ends: of such a thread it is what was
@@ -23,15 +23,10 @@ type Queue struct {
 func (q *Queue) Delay() time.Duration {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	now := map[int]time.Duration{}
-	if fs, err := procfs.NewFS(cmp.Or(q.mount, procfs.DefaultMountPoint)); err == nil {
+	now, mount := Threads{}, cmp.Or(q.mount, procfs.DefaultMountPoint)
+	if fs, err := procfs.NewFS(mount); err == nil {
 		if self, err := fs.Self(); err == nil {
-			threads, _ := fs.AllThreads(self.PID)
-			for _, t := range threads {
-				if s, err := t.Schedstat(); err == nil {
-					now[t.PID] = time.Duration(s.WaitingNanoseconds)
-				}
-			}
+			now = threadsOf(mount, []int{self.PID})
 		}
 	}
 	if len(now) == 0 { // it can't be read just now
@@ -39,12 +34,12 @@ func (q *Queue) Delay() time.Duration {
 	}
 	sum := time.Duration(0)
 	for id, last := range q.seen {
-		if d, ok := now[id]; !ok || d < last { // ended; its number may have been given to another
-			q.ended += last
+		if t, ok := now[id]; !ok || t.Waited < last.Waited { // ended; its number may have been given to another
+			q.ended += last.Waited
 		}
 	}
-	for _, d := range now {
-		sum += d
+	for _, t := range now {
+		sum += t.Waited
 	}
 	q.seen = now
 	return q.ended + sum
