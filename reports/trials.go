@@ -52,7 +52,7 @@ func addSearch(d *document.Document, p results.Point, r results.Record) {
 	name := fmt.Sprintf("%s, %s, repetition %d", p.Name, p.Title(), r.Repetition)
 	d.Add(document.Heading{Level: 1, Text: name})
 	bounds := results.BoundsText(search.Low, search.High, search.HeldNs)
-	d.Say(fmt.Sprintf("Sustainable: %s; %s; ended %s.", bounds, limitText(search), endingText(r)))
+	d.Say(fmt.Sprintf("Sustainable: %s; %s; ended %s.", bounds, search.Limits, endingText(r)))
 	goals := results.FlatGoals(r)
 	if len(goals) > 1 || r.Status == results.OK { // the reason of a search that failed is about its only goal
 		for _, g := range goals {
@@ -60,14 +60,6 @@ func addSearch(d *document.Document, p results.Point, r results.Record) {
 		}
 	}
 	d.Add(trialTable(name, search))
-}
-
-// limitText says what the broker or the machine ran out of at the sustainable rate.
-func limitText(search *results.Sustainable) string {
-	if search.Limit == "" || search.Limit == "unknown" {
-		return "what ran out is not known"
-	}
-	return "what ran out: " + search.Limit
 }
 
 // endingText is how a repetition ended, and why if that isn't ok: "void (the generator was late)".

@@ -20,11 +20,6 @@ func TestASearchIsToldByWhatPassedAndWhatFailed(t *testing.T) {
 			t.Errorf("%+v is told as %q, want %q", s, got, want)
 		}
 	}
-	for limited, want := range map[string]string{"": "what ran out is not known", "unknown": "what ran out is not known", "cpu": "what ran out: cpu"} {
-		if got := limitText(&store.Sustainable{Limit: limited}); got != want {
-			t.Errorf("%q is told as %q, want %q", limited, got, want)
-		}
-	}
 	if got := endingText(store.Record{Status: store.OK}) + endingText(store.Record{Status: store.Void, Reason: "late"}); got != "okvoid (late)" {
 		t.Errorf("endings %q", got)
 	}

@@ -6,7 +6,7 @@ const ownDelay = "part of the figure may be the generator's own delay, not the b
 // The kinds of the class generator.
 var (
 	GeneratorBound = add(Generator, Rate, "generator-bound", "the generator or its client ran out before the broker did: the rate is at least this",
-		"Also the rate of a closed loop whose `limit` is `client`")
+		"Also the rate of a closed loop whose [limit](explain.md) is `client`")
 	GeneratorLag = add(Generator, Delay, "generator-lag", ownDelay,
 		"More than a tenth of a latency, by its lag and by threads that woke late, at p50, p99, p99.9 or the maximum; it says how much of each. Of a broker that takes 0.1 ms half may be ours")
 	Pauses = add(Generator, Delay, "pauses", ownDelay,
@@ -66,8 +66,7 @@ var (
 var (
 	RateMissed = add(NotAllCame, List, "rate-missed", "less came through than was offered",
 		"Messages that were due were never sent, or more than 2 % (and 100 ms' worth) of the rate offered was not confirmed, or not received, in time. The status says *rate missed*, "+
-			"and a sentence above the tables what tells broker and generator apart as the limit: the cores that each used, how much of the broker's in the kernel, and whether "+
-			"producers waited for a free place in the window for more than half of their time")
+			"and a sentence above the tables the cores that broker and generator used, how much of the broker's in the kernel, and [what was the limit](explain.md)")
 	Late = add(NotAllCame, Counts, "late", "deliveries still came when waiting for them ended: what counts as lost may only be late",
 		"They came in the last five seconds of the drain allowance, or in its second half where that is shorter; a longer `drain` tells. Also where only messages of the "+
 			"warm-up were missing, and where a trial broke off")

@@ -100,7 +100,7 @@ func TestALimitWithinTheBracketOfASearchIsUndecided(t *testing.T) {
 			t.Errorf("%s: %s, want %s", limit, got, want)
 		}
 	}
-	r.Result.Sustainable.Limit = "generator"
+	r.Result.Sustainable.Limits = store.Limits{{Cause: "generator", Reached: true}}
 	if got, want := judge(t, "sustainable < 51k/s", r), "undecided x: ≥ 48.3k/s (n=1): the search leaves that much open, and the truth is at least 48.3k/s"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

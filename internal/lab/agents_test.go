@@ -46,11 +46,11 @@ func TestCoresOfAgentsElsewhereAreNotThoseOfThisMachine(t *testing.T) {
 	here := agentPart("a", "1", 2, 2, 1, 0)
 	here.OnThisMachine = true
 	tr.Parts = []agent.Part{here}
-	if words := b.whatWasUsed(tr); !strings.Contains(words[0].Text, "and the generator 5.0 of 2 cores") {
-		t.Errorf("%v", words)
+	if words := b.coresUsed(tr).Text; !strings.Contains(words, "and the generator 5.0 of 2 cores") {
+		t.Error(words)
 	}
 	tr.Parts = append(tr.Parts, agentPart("b", "2", 16, 16, 2, 0), agentPart("c", "2", 16, 16, 2, 0))
-	if words := b.whatWasUsed(tr); words[0].Text != "the agents used 5.0 of the 18 cores of their machines" {
-		t.Errorf("%v", words)
+	if words := b.coresUsed(tr).Text; words != "the agents used 5.0 of the 18 cores of their machines; the broker used 1.0 cores (0.0 of it in the kernel)" {
+		t.Error(words)
 	}
 }

@@ -45,10 +45,10 @@ func (b *bench) clientLimit(t trial) (why remark.Remark, limited bool) {
 	return remark.Of("producers waited for a free place in the window for only %.0f %% of their time", 100*waited), true
 }
 
-// setLimit sets what limited a closed loop, and doubts its rates if that was the client: the broker may be faster.
-func (b *bench) setLimit(r *store.Result, t trial) {
-	r.Limit = b.limitOf(t)
-	if why, limited := b.clientLimit(t); limited && r.Limit == limitClient {
+// setLimits sets what limited a closed loop, and doubts its rates if that was the client: the broker may be faster.
+func (b *bench) setLimits(r *store.Result, t trial) {
+	r.Limits = b.bottleneckOf(t).limits()
+	if why, limited := b.clientLimit(t); limited && r.Limits.Are(limitClient) {
 		b.doubt(doubt.GeneratorBound, "at least this: %s, so the client and not the broker set the pace%s", why, b.whyNoMore())
 	}
 }

@@ -79,11 +79,11 @@ func TestAClosedLoopThatHardlyEverWaitsIsLimitedByItsClient(t *testing.T) {
 	}{
 		"never waited":                               {16, 2, 0.5, 0, "at-least-once", limitClient},
 		"waited for 9 % of the time":                 {16, 2, 0.5, 900 * time.Millisecond, "at-least-once", limitClient},
-		"waited for 11 %":                            {16, 2, 0.5, 1100 * time.Millisecond, "at-least-once", limitUnknown},
+		"waited for 11 %":                            {16, 2, 0.5, 1100 * time.Millisecond, "at-least-once", ""},
 		"waited for 80 %":                            {16, 2, 0.5, 8 * time.Second, "at-least-once", limitClientWindow},
 		"waited for 80 %, for a saturated goroutine": {16, 2, 0.96, 8 * time.Second, "at-least-once", limitClient},
 		"no core was left":                           {2, 1, 0.96, 0, "at-least-once", limitCPU},
-		"at most once nothing makes it wait":         {16, 2, 0.5, 0, "at-most-once", limitUnknown},
+		"at most once nothing makes it wait":         {16, 2, 0.5, 0, "at-most-once", ""},
 		"at most once, with a saturated goroutine":   {16, 2, 0.96, 0, "at-most-once", limitClient},
 	} {
 		o := outcomeWith(func(*measure.Books) {})
@@ -91,10 +91,10 @@ func TestAClosedLoopThatHardlyEverWaitsIsLimitedByItsClient(t *testing.T) {
 		b, tr := onMachine(c.cores, 1, c.broker, c.serial, o)
 		b.spec.Delivery = c.delivery
 		r := &store.Result{}
-		b.setLimit(r, tr)
+		b.setLimits(r, tr)
 		doubted := len(b.record.Doubts) == 1 && b.record.Doubts[0].Code == "generator-bound"
-		if r.Limit != c.limit || doubted != (c.limit == limitClient) {
-			t.Errorf("%s: %s, %v; want %s", name, r.Limit, b.record.Doubts, c.limit)
+		if r.Limits.Cause() != c.limit || doubted != (c.limit == limitClient) {
+			t.Errorf("%s: %s, %v; want %s", name, r.Limits, b.record.Doubts, c.limit)
 		}
 	}
 }

@@ -20,7 +20,8 @@ type trialCost struct {
 	Stolen  time.Duration // the hypervisor ran something else, summed over all cores
 
 	bursts               []burst              // of the whole trial, its warm-up included
-	neighbours           provision.Neighbours // over the same time as Cost.Shares
+	strain               strain               // over the same time as Cost.Shares
+	neighbours           provision.Neighbours // likewise
 	brokerMayBeNeighbour bool                 // an attached broker whose processes were not found may be one of them
 }
 

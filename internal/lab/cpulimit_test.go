@@ -30,8 +30,8 @@ func TestABrokerIsHeldToItsLimitsAndTheyAreNamed(t *testing.T) {
 	if used := r.Result.Cost.Shares.Broker; used < 0.1 || used > 0.22 {
 		t.Errorf("the broker used %.3f cores, 0.2 is its limit", used)
 	}
-	if r.Result.Limit != "cpu-limit" || !hasDoubt(r, "cpu-limit") || !hasDoubt(r, "limits") {
-		t.Errorf("limit %s, doubts %v", r.Result.Limit, r.Doubts)
+	if !r.Result.Limits.Are("cpu-limit") || !hasDoubt(r, "cpu-limit") || !hasDoubt(r, "limits") {
+		t.Errorf("limit %s, doubts %v", r.Result.Limits, r.Doubts)
 	}
 	for _, d := range r.Doubts {
 		if d.Code == "limits" && !strings.HasSuffix(d.Text, "broker 0.2 cores and 512MiB of memory") {

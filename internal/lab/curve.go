@@ -123,7 +123,7 @@ const settleFactor = 10
 // curvePoint returns the stored form of a rate of a curve, which trial t has measured.
 func (b *bench) curvePoint(ctx context.Context, t trial) store.CurvePoint {
 	p := store.CurvePoint{
-		Rate: t.Rate, Status: store.OK, Measurement: measurement(t, b.spec.ProducersPerTopic),
+		Rate: t.Rate, Status: store.OK, Measurement: b.measurement(t),
 		Doubts: slices.Concat(b.doubtsAbout(t), undrained(t)),
 	}
 	p.OfferedRate = t.Rate

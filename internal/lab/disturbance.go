@@ -48,11 +48,7 @@ func (b *bench) doubtCores(t trial, d *doubts) {
 		return
 	}
 	if b.meters.brokerIsHere() && b.coresInUseHere(t) > usedUpShare*cores {
-		users := remark.Of("broker (%.1f) and generator (%.1f)", s.Broker, t.generatorCoresHere())
-		if b.clients.relays != nil {
-			users = remark.Of("broker (%.1f), generator (%.1f) and relays (%.1f)", s.Broker, t.generatorCoresHere(), s.Relays)
-		}
-		d.add(doubt.SharedCores, "%s together used up the %.0f cores they share", users, cores)
+		d.add(doubt.SharedCores, "%s together used up the %.0f cores they share", b.usersHere(t), cores)
 	}
 	if b.reachedCPULimit(t) {
 		d.add(doubt.CPULimit, "the broker used %.2f of the %.2f cores that limits.broker.cpu leaves it: the limit set the pace", s.Broker, b.cpuLimit())
@@ -65,6 +61,18 @@ func (b *bench) doubtCores(t trial, d *doubts) {
 	if unseen := t.coresOver(t.neighbours.Unseen); unseen > busyShare*cores && s.Seconds >= 1 {
 		d.add(doubt.BusyMachine, "processes that can't be seen from here used %.1f of the %.0f cores meanwhile", unseen, cores)
 	}
+}
+
+// usersHere names what of the measurement shares this machine's cores, and how many each used. The trial must have shares.
+func (b *bench) usersHere(t trial) remark.Remark {
+	s := t.Cost.Shares
+	switch {
+	case !b.meters.brokerIsHere():
+		return remark.Of("generator (%.1f)", t.generatorCoresHere())
+	case b.clients.relays != nil:
+		return remark.Of("broker (%.1f), generator (%.1f) and relays (%.1f)", s.Broker, t.generatorCoresHere(), s.Relays)
+	}
+	return remark.Of("broker (%.1f) and generator (%.1f)", s.Broker, t.generatorCoresHere())
 }
 
 // usedByOthers states what other processes and the hypervisor used of the machine's cores: "other processes used 1.0 of the 2 cores

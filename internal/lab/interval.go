@@ -19,6 +19,7 @@ const shareWindow = 100 * time.Millisecond
 // interval is what was used between two readings.
 type interval struct {
 	shares     *store.Shares        // nil if the readings are less than shareWindow apart
+	strain     strain               // zero likewise
 	neighbours provision.Neighbours // processes that take no part in the measurement
 }
 
@@ -30,7 +31,7 @@ func (m *metering) intervalBetween(from, to fullReading) interval {
 		return interval{neighbours: neighbours}
 	}
 	elapsed, c := seconds(from.at, to.at), m.coresBetween(from.reading, to.reading)
-	return interval{neighbours: neighbours, shares: &store.Shares{
+	return interval{neighbours: neighbours, strain: strainBetween(from, to), shares: &store.Shares{
 		Seconds: elapsed, Broker: c.Broker, BrokerUser: c.BrokerUser, BrokerSystem: c.BrokerSystem, Generator: c.Generator, Sides: c.Sides,
 		Relays: (processor(to.relays) - processor(from.relays)) / elapsed,
 		Others: (neighbours.Used + neighbours.Stolen).Seconds() / elapsed,

@@ -94,7 +94,7 @@ func (b *bench) measureRate(ctx context.Context) error {
 func (b *bench) measurePeak(ctx context.Context) error {
 	t := b.growingTrial(ctx, "as fast as the window allows", closedLoop, b.timedLoad(nil))
 	result := b.keepResult(t)
-	b.setLimit(result, t)
+	b.setLimits(result, t)
 	b.setSampledRates(result, t)
 	if through, ok := t.throughputUntilArrived(b.spec.SubscriptionsPerTopic); ok {
 		result.Throughput = through
@@ -156,7 +156,7 @@ func (b *bench) measureCount(ctx context.Context) error {
 	result := b.keepResult(t)
 	setCount(result, t)
 	if load.Schedule == nil {
-		b.setLimit(result, t)
+		b.setLimits(result, t)
 	}
 	return b.judge(t, noRate)
 }
@@ -221,6 +221,15 @@ func (b *bench) keepResult(t trial) *store.Result {
 		}
 		b.record.Doubts = all
 	}
-	b.record.Result = &store.Result{Measurement: measurement(t, b.spec.ProducersPerTopic)}
+	b.record.Result = &store.Result{Measurement: b.measurement(t)}
 	return b.record.Result
+}
+
+// measurement returns a trial in the form that records hold, with what set its pace if it fell behind.
+func (b *bench) measurement(t trial) store.Measurement {
+	m := measurement(t, b.spec.ProducersPerTopic)
+	if b.missedRate(t).Text != "" {
+		m.Limits = b.bottleneckOf(t).limits()
+	}
+	return m
 }

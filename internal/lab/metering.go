@@ -56,7 +56,7 @@ func (m *metering) follow(load *worker.Load, measuring func(at int64)) {
 		measuring(at)
 	}
 	load.Drained = func() {
-		r := m.bench.readAll()
+		r := m.readDrained()
 		m.drained = &r
 		m.bench.announce("listening for messages that come again")
 	}
@@ -81,7 +81,7 @@ func (m *metering) schedule(begin int64, length time.Duration) {
 		if !m.sleepUntil(begin) {
 			return
 		}
-		r := m.bench.readAll()
+		r := m.readPhase()
 		m.begin = &r
 		if length > 0 && m.sleepUntil(begin+int64(length)) {
 			m.readEnd()
@@ -95,7 +95,7 @@ func (m *metering) endNow() { m.pending.Go(m.readEnd) }
 // readEnd reads the meters at the end of the measured phase. Only its first call counts.
 func (m *metering) readEnd() {
 	m.endOnce.Do(func() {
-		r := m.bench.readAll()
+		r := m.readPhase()
 		m.end = &r
 	})
 }
@@ -129,7 +129,7 @@ func (m *metering) finish(ctx context.Context, out worker.Outcome, parts []agent
 	cost.Seconds, cost.Shares = window.Seconds(), basis.shares
 	return trialCost{
 		Cost: cost, Window: window, GCPause: end.gc - begin.gc, Queued: end.queued - begin.queued, Stolen: phase.neighbours.Stolen,
-		bursts: m.bursts, neighbours: basis.neighbours, brokerMayBeNeighbour: m.bench.meters.hidden,
+		bursts: m.bursts, strain: basis.strain, neighbours: basis.neighbours, brokerMayBeNeighbour: m.bench.meters.hidden,
 	}, doubts
 }
 
@@ -141,7 +141,7 @@ func (m *metering) readings() (begin, end, drained fullReading) {
 	if m.drained != nil {
 		drained = *m.drained
 	} else {
-		drained = m.bench.readAll()
+		drained = m.readDrained()
 	}
 	begin, end = drained, drained
 	if m.begin != nil {

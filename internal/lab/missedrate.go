@@ -10,7 +10,7 @@ import (
 // generator did meanwhile; empty if the schedule was kept. For example:
 //
 //	812 of 20000 messages due were never sent; 1743/s of 2000/s came through; the broker used 1.4 (0.6 of it in the kernel) and the
-//	generator 0.3 of 2 cores; producers waited for a free place in the window for 71 % of their time
+//	generator 0.3 of 2 cores; the limit: one thread of the broker, redis-server, at 98 % of a core
 func (b *bench) missedRate(t trial) remark.Remark {
 	m := t.Measured
 	length := t.phaseSeconds()
@@ -24,10 +24,10 @@ func (b *bench) missedRate(t trial) remark.Remark {
 	}
 	if m.Unsent > 0 || behind {
 		clauses = append(clauses, cameThroughText(through, due))
-		if t.heldByBroker() {
-			clauses = append(clauses, t.heldText())
+		if used := b.coresUsed(t); used.Text != "" {
+			clauses = append(clauses, used)
 		}
-		clauses = append(clauses, b.whatWasUsed(t)...)
+		clauses = append(clauses, remark.Of("%s", b.bottleneckOf(t).limits()))
 	}
 	return remark.Join(clauses, "; ")
 }
@@ -60,44 +60,28 @@ func missed(rate, expected, length float64) bool {
 	return lackingShare > missedShare && lackingShare*length > missedSeconds
 }
 
-// shownBusiest is the share of a core above which the generator's busiest goroutine is reported.
-const shownBusiest = 0.5
-
-// blockedShown is the share of the producers' time above which it is reported that they waited for confirmations.
-const blockedShown = 0.5
-
-// whatWasUsed returns clauses about the cores that broker and generator used, and about producers that waited with a full window.
-// They show which of the two was the limit. A broker that spends most of its time in the kernel waits for the file system, which
-// slows down with thousands of files. There are none if the trial was too short to tell.
-func (b *bench) whatWasUsed(t trial) []remark.Remark {
+// coresUsed says how many cores broker and generator used. A broker that spends most of its time in the kernel waits for the file system,
+// which slows down with thousands of files. It is empty if the trial was too short to tell.
+func (b *bench) coresUsed(t trial) remark.Remark {
 	s, cores := t.Cost.Shares, b.lab.machine.Cores
 	if s == nil {
-		return nil
+		return remark.Remark{}
 	}
-	var clauses []remark.Remark
 	agentCores, elsewhere := t.coresOfAgentMachines()
 	switch {
+	case elsewhere && t.Cost.BrokerKnown:
+		return remark.Of("the agents used %.1f of the %d cores of their machines; the broker used %.1f cores (%.1f of it in the kernel)",
+			s.Generator, agentCores, s.Broker, s.BrokerSystem)
 	case elsewhere:
-		clauses = append(clauses, remark.Of("the agents used %.1f of the %d cores of their machines", s.Generator, agentCores))
-		if t.Cost.BrokerKnown {
-			clauses = append(clauses, remark.Of("the broker used %.1f cores (%.1f of it in the kernel)", s.Broker, s.BrokerSystem))
-		}
+		return remark.Of("the agents used %.1f of the %d cores of their machines", s.Generator, agentCores)
 	case t.Cost.BrokerKnown && !b.meters.brokerIsHere():
-		clauses = append(clauses, remark.Of("the broker used %.1f cores elsewhere (%.1f of it in the kernel) and the generator %.1f of %d cores",
-			s.Broker, s.BrokerSystem, s.Generator, cores))
+		return remark.Of("the broker used %.1f cores elsewhere (%.1f of it in the kernel) and the generator %.1f of %d cores",
+			s.Broker, s.BrokerSystem, s.Generator, cores)
 	case t.Cost.BrokerKnown:
-		clauses = append(clauses, remark.Of("the broker used %.1f (%.1f of it in the kernel) and the generator %.1f of %d cores",
-			s.Broker, s.BrokerSystem, s.Generator, cores))
-	default:
-		clauses = append(clauses, remark.Of("the generator used %.1f of %d cores", s.Generator, cores))
+		return remark.Of("the broker used %.1f (%.1f of it in the kernel) and the generator %.1f of %d cores",
+			s.Broker, s.BrokerSystem, s.Generator, cores)
 	}
-	if g := b.evidence(t, t.Rate).Generator; g.Busiest != "" && g.BusiestShare > shownBusiest {
-		clauses = append(clauses, remark.Of("%s of the generator used %.2f of a core", g.Busiest, g.BusiestShare))
-	}
-	if blocked, sending := t.Blocked.Seconds(), t.sendingTime(); blocked > blockedShown*sending {
-		clauses = append(clauses, remark.Of("producers waited for a free place in the window for %.0f %% of their time", 100*blocked/sending))
-	}
-	return clauses
+	return remark.Of("the generator used %.1f of %d cores", s.Generator, cores)
 }
 
 // heldShown is the share of the measured phase above which the broker held producers back for long enough to set the pace.

@@ -175,8 +175,8 @@ func TestARunThatMissedItsRateSaysSoFirst(t *testing.T) {
 		t.Errorf("offered %v/s", r.Result.OfferedRate)
 	}
 	if len(r.Doubts) == 0 || r.Doubts[0].Code != "rate-missed" || !strings.Contains(r.Doubts[0].Text, "of 6000 messages due were never sent") ||
-		!strings.Contains(r.Doubts[0].Text, "producers waited for a free place in the window for ") {
-		t.Errorf("%s %s: %v", r.Status, r.Reason, r.Doubts)
+		!strings.Contains(r.Doubts[0].Text, "the limit: producers waited for a free place in the window for ") || !r.Result.Limits.Are("client-window") {
+		t.Errorf("%s %s: %v, %s", r.Status, r.Reason, r.Doubts, r.Result.Limits)
 	}
 }
 

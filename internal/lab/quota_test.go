@@ -33,7 +33,7 @@ func TestALimitThatABrokerImposesIsFoundWithinFivePercent(t *testing.T) {
 					continue
 				}
 				low, high := r.Result.Sustainable.Low, r.Result.Sustainable.High
-				t.Logf("%s: %.0f to %.0f/s in %d trials; the limit is %.0f/s", how, low, high, len(r.Result.Sustainable.Trials), limit)
+				t.Logf("%s: %.0f to %.0f/s in %d trials; the limit is %.0f/s; %s", how, low, high, len(r.Result.Sustainable.Trials), limit, r.Result.Sustainable.Limits)
 				if low > 1.05*limit || high < 0.95*limit {
 					t.Errorf("%s: %.0f to %.0f/s; the limit is %.0f/s", how, low, high, limit)
 				}

@@ -92,7 +92,7 @@ func (b *bench) keepReading(out worker.Readings, t trial, held *int64) {
 	b.doubtCores(t, &all)
 	b.record.Doubts = all
 	if b.spec.Read.From == study.ReadStart {
-		b.setLimit(r, t)
+		b.setLimits(r, t)
 	}
 }
 

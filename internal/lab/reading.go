@@ -55,6 +55,7 @@ type fullReading struct {
 	census    provision.Census // processor time of every process of the machine
 	dataBytes int64            // size of the broker's data directories; 0 unless the broker was started here
 	roots     []int            // roots of the process trees that take part in the measurement; some may be listed twice
+	work      *work            // nil where it wasn't read
 }
 
 // brokerUsage is what all processes of the broker have used; zero if the broker is not metered.

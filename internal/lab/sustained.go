@@ -16,7 +16,7 @@ import (
 // none. No trial has a rate of 0, so for a missing bound s.tried, the trials by rate, has none.
 
 // recordResult fills the record's result: the bounds of each goal, the figures of the full-length trials at the lower
-// bound of the first goal (together), and a guess of what ran out above that. If the search has found nothing, the bounds are 0
+// bound of the first goal (together), and what was the limit above that. If the search has found nothing, the bounds are 0
 // and the figures are missing.
 func (s *rateSearch) recordResult(found search.Result) {
 	first := found.Goals[0]
@@ -26,7 +26,7 @@ func (s *rateSearch) recordResult(found search.Result) {
 		result.OfferedRate = at.passed.Rate
 	}
 	result.Sustainable = &store.Sustainable{
-		Low: first.Low, High: first.High, HeldNs: int64(first.Held), Goals: s.goalResults(found), Trials: s.trials, Limit: s.bottleneck(first),
+		Low: first.Low, High: first.High, HeldNs: int64(first.Held), Goals: s.goalResults(found), Trials: s.trials, Limits: s.limits(first),
 	}
 	s.bench.record.Result = result
 }
@@ -73,7 +73,7 @@ func (s *rateSearch) addDoubts(found search.Result) {
 		}
 	}
 	first := found.Goals[0]
-	if limit := s.bottleneck(first); limit != limitGenerator && limit != limitClientSend {
+	if !s.bench.record.Result.Sustainable.Open() {
 		return
 	}
 	detail := ""
@@ -96,70 +96,20 @@ func goalPrefix(g search.Goal, count int) string {
 	return fmt.Sprintf("latency of at most %s at p%g: ", g.Latency, 100*g.Quantile)
 }
 
-// The bottlenecks above a sustainable rate, as records hold them.
-const (
-	limitGenerator     = "generator"      // the generator was late, or used up its cores
-	limitLatency       = "latency"        // the goal's latency bound
-	limitBroker        = "broker"         // its own quota or alarm, as it says itself
-	limitProducerDelay = "producer-delay" // the producers' own work on each message
-	limitConsumerDelay = "consumer-delay" // the consumers' own work on each message
-	limitCPULimit      = "cpu-limit"      // the cores that the spec's limits leave the broker
-	limitCPU           = "cpu"            // the cores of the machine
-	limitClient        = "client"         // of a closed loop: one goroutine of the client, or all of it
-	limitClientWindow  = "client-window"  // places for unconfirmed messages
-	limitClientSend    = "client-send"    // the client's Send
-	limitUnknown       = "unknown"
-)
-
-// The thresholds of bottleneck. It only guesses, so each is well above what a trial with room to spare shows.
-const (
-	blockedMost = 0.5 // of the time of the producers: without waits for a free place they would have sent up to twice as much
-	sendingMost = 0.8 // of the time of the producers: hardly any is left to wait for the next message to be due
-)
-
-// bottleneck guesses what ran out just above the rate found, by the trial that failed there. For example, if producers
-// waited for slots for 60 % of their time in that trial, and half of the cores were free, it was the client's window.
-// The first cause that fits counts: what the broker itself says, limits that the spec sets (a latency, the producers' or the consumers' delay, the broker's cores), then the cores of the
-// machine, then the client, which is slow as well if no core is free.
-func (s *rateSearch) bottleneck(found search.Bounds) string {
-	if found.Void != "" && s.saturatedBetween(found.Low, found.High) != "" {
-		return limitGenerator
+// limits names what set the pace just above the rate found, by the trial that failed there.
+func (s *rateSearch) limits(found search.Bounds) store.Limits {
+	var p bottleneck
+	if t := s.tried[found.High].failed; t != nil {
+		p = s.bench.bottleneckOf(*t)
+		goal, latency := s.goals[0], s.bench.latency(*t)
+		if goal.Latency > 0 && latency.QuantileAtMost(goal.Quantile) > int64(goal.Latency) {
+			p.latency = fmt.Sprintf("the bound on the latency, %s at p%g: it was %s", goal.Latency, 100*goal.Quantile, told(latency.Quantile(goal.Quantile)))
+		}
 	}
-	t := s.tried[found.High].failed
-	if t == nil {
-		return limitUnknown
+	if found.Void != "" {
+		p.generator = s.saturatedBetween(found.Low, found.High)
 	}
-	goal := s.goals[0]
-	if goal.Latency > 0 && s.bench.latency(*t).QuantileAtMost(goal.Quantile) > int64(goal.Latency) {
-		return limitLatency
-	}
-	limit := s.bench.limitOf(*t)
-	if limit == limitUnknown && t.Sending.Seconds() > sendingMost*t.sendingTime() {
-		return limitClientSend
-	}
-	return limit
-}
-
-// limitOf guesses what ran out in a trial, whatever its latency.
-func (b *bench) limitOf(t trial) string {
-	_, byClient := b.clientLimit(t)
-	switch {
-	case t.heldByBroker():
-		return limitBroker
-	case t.Preparing > busyApplication:
-		return limitProducerDelay
-	case t.Working > busyApplication:
-		return limitConsumerDelay
-	case b.reachedCPULimit(t):
-		return limitCPULimit
-	case b.coresInUseHere(t) > usedUpShare*float64(b.lab.machine.Cores):
-		return limitCPU
-	case byClient:
-		return limitClient
-	case t.Blocked.Seconds() > blockedMost*t.sendingTime():
-		return limitClientWindow
-	}
-	return limitUnknown
+	return p.limits()
 }
 
 // saturatedBetween says how the generator was saturated at the lowest rate between two bounds at which it was; empty if

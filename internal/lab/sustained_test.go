@@ -26,12 +26,12 @@ func TestTheGeneratorIsTheBottleneckIfItWasSaturatedBetweenTheBounds(t *testing.
 	}{
 		{search.Bounds{Low: 1000, Void: "at 2000/s it was late"}, "generator"},
 		{search.Bounds{Low: 1000, High: 3000, Void: "at 2000/s it was late"}, "generator"},
-		{search.Bounds{Low: 1000, High: 1050}, "unknown"},                                 // it was in the way far above
-		{search.Bounds{Low: 2500, High: 2600}, "unknown"},                                 // and below
-		{search.Bounds{Low: 2500, Void: "at 2600/s other processes ran"}, "unknown"},      // somebody else's
-		{search.Bounds{Low: 500, High: 900, Void: "at 800/s other processes"}, "unknown"}, // likewise
+		{search.Bounds{Low: 1000, High: 1050}, ""},                                 // it was in the way far above
+		{search.Bounds{Low: 2500, High: 2600}, ""},                                 // and below
+		{search.Bounds{Low: 2500, Void: "at 2600/s other processes ran"}, ""},      // somebody else's
+		{search.Bounds{Low: 500, High: 900, Void: "at 800/s other processes"}, ""}, // likewise
 	} {
-		if got := h.bottleneck(c.found); got != c.want {
+		if got := h.limits(c.found).Cause(); got != c.want {
 			t.Errorf("%+v: %s, want %s", c.found, got, c.want)
 		}
 	}
@@ -55,12 +55,13 @@ func TestTheClientIsTheBottleneckIfItsProducersWaitOrSend(t *testing.T) {
 		Outcome:   worker.Outcome{Start: 0, From: 1e9, Until: 3e9, LastSent: 3e9, Producers: 2, Blocked: 4 * time.Second},
 		trialCost: trialCost{Window: 32 * time.Second, Cost: store.Cost{Shares: &store.Shares{Seconds: 2}}},
 	}
+	tr.Scheduled = true
 	h := &rateSearch{bench: b, goals: goals(b.spec), tried: map[float64]attempts{1000: {failed: tr}}}
-	if l := h.bottleneck(search.Bounds{High: 1000}); l != "client-window" {
+	if l := h.limits(search.Bounds{High: 1000}).Cause(); l != "client-window" {
 		t.Error(l)
 	}
 	tr.Blocked, tr.Sending = 0, 5*time.Second
-	if l := h.bottleneck(search.Bounds{High: 1000}); l != "client-send" {
+	if l := h.limits(search.Bounds{High: 1000}).Cause(); l != "client-send" {
 		t.Error(l)
 	}
 }
@@ -72,11 +73,11 @@ func TestTheLatencyBoundIsTheBottleneckAlsoWithoutSubscribers(t *testing.T) {
 		bench: &bench{lab: &lab{machine: store.Host{Cores: 2}}}, goals: []search.Goal{{Latency: 100 * time.Millisecond, Quantile: 0.99}},
 		tried: map[float64]attempts{1000: {failed: &trial{Outcome: worker.Outcome{Histograms: measure.Histograms{Publish: slow.Snapshot()}}}}},
 	}
-	if l := h.bottleneck(search.Bounds{High: 1000}); l != "latency" {
+	if l := h.limits(search.Bounds{High: 1000}).Cause(); l != "latency" {
 		t.Error(l)
 	}
 	h.bench.spec.SubscriptionsPerTopic = 1 // then only what was delivered has the latency that is bounded
-	if l := h.bottleneck(search.Bounds{High: 1000}); l != "unknown" {
+	if l := h.limits(search.Bounds{High: 1000}).Cause(); l != "" {
 		t.Error(l)
 	}
 }
@@ -93,15 +94,15 @@ func TestCoresOfABrokerElsewhereAreNoBottleneckHere(t *testing.T) {
 		remote      remoteMeters
 		limit, used string
 	}{
-		"elsewhere": {nil, remoteMeters{fakeMeter{name: "a"}}, "unknown", elsewhere},
+		"elsewhere": {nil, remoteMeters{fakeMeter{name: "a"}}, "", elsewhere},
 		"here":      {noMeter{}, nil, "cpu", here},
 	} {
 		b.meters.local, b.meters.remote = c.local, c.remote
-		if l := h.bottleneck(search.Bounds{High: 1000}); l != c.limit {
+		if l := h.limits(search.Bounds{High: 1000}).Cause(); l != c.limit {
 			t.Errorf("%s: %s, want %s", name, l, c.limit)
 		}
-		if words := b.whatWasUsed(*tr); words[0].Text != c.used {
-			t.Errorf("%s: %q, want %q", name, words[0].Text, c.used)
+		if words := b.coresUsed(*tr).Text; words != c.used {
+			t.Errorf("%s: %q, want %q", name, words, c.used)
 		}
 	}
 }

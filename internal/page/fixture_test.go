@@ -78,7 +78,7 @@ func (p product) curve(size study.Size, delivery string, repetition int) store.R
 	}
 	top, drift := p.capacity(size, repetition)
 	r.Result = p.result(size, top, top, drift)
-	r.Result.Sustainable = &store.Sustainable{HeldNs: 20e9, Low: top, High: top * 1.05, Limit: "cpu", Trials: []store.Trial{
+	r.Result.Sustainable = &store.Sustainable{HeldNs: 20e9, Low: top, High: top * 1.05, Limits: store.Limits{{Cause: "cpu", Seen: "the machine's 2 cores, of which broker (1.2) and generator (0.7) used 1.9", Reached: true}}, Trials: []store.Trial{
 		{Kind: "probe", Rate: top * 1.3, Verdict: "pass", PublishRate: top * 1.3, EndToEndP50: 9e6, EndToEndP99: 40e6, Seconds: 2},
 		{Kind: "short", Rate: top * 1.05, Verdict: "fail", Reason: "the backlog grows", PublishRate: top * 1.02, EndToEndP50: 12e6, EndToEndP99: 90e6, Seconds: 3},
 		{Kind: "confirm", Rate: top, Verdict: "pass", PublishRate: top, EndToEndP50: 4e6, EndToEndP99: 11e6, Seconds: 6},

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/store"
 )
 
 func TestABracketIsNoSpread(t *testing.T) {
@@ -51,7 +52,7 @@ func TestARateThatTheGeneratorLimitedHasNoUpperEnd(t *testing.T) {
 		t.Fatalf("without a limit: %s", r)
 	}
 	for i := range slow[:5] {
-		slow[i].Result.Sustainable.Limit = "generator"
+		slow[i].Result.Sustainable.Limits = store.Limits{{Cause: "generator", Reached: true}}
 	}
 	r := Rank(m, []Contender{NewContender("slow", m, slow), NewContender("fast", m, fast)})
 	if len(r.Behind()) != 0 || !math.IsInf(Sustained(slow).High, 1) || !m.Over(slow).AtLeast() {
@@ -70,7 +71,7 @@ func TestARateThatTheGeneratorLimitedHasNoUpperEnd(t *testing.T) {
 		t.Error(same)
 	}
 	for i := range fast[:5] {
-		fast[i].Result.Sustainable.Limit = "client-send"
+		fast[i].Result.Sustainable.Limits = store.Limits{{Cause: "client-send", Reached: true}}
 	}
 	if r := Rank(m, []Contender{NewContender("slow", m, searches([]float64{100, 101, 102, 99, 100}, 1.01)), NewContender("fast", m, fast)}); len(r.Behind()) != 1 {
 		t.Errorf("one is at least twice as fast: %s", r)

@@ -15,6 +15,7 @@ type (
 	Stream      = store.Stream // the books of one producer and subscription
 	Sustainable = store.Sustainable
 	Trial       = store.Trial
+	Limits      = store.Limits
 	Settings    = store.Settings
 	Versions    = store.Versions
 	Host        = store.Host

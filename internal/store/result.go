@@ -20,9 +20,6 @@ type Result struct {
 	Backlog     *Backlog     `json:"backlog,omitempty"`
 	Read        *Read        `json:"read,omitempty"`
 	Pipeline    *Pipeline    `json:"pipeline,omitempty"`
-	// Limit is what set the pace of a peak or of a count without a rate: broker | client | cpu | client-window | producer-delay |
-	// consumer-delay | cpu-limit | unknown. Under client the rates are lower bounds. Sustainable has that of a search.
-	Limit string `json:"limit,omitempty"`
 	// Given are figures that were not measured here, in base units by the keys of metrics: those of a published record, of which nothing
 	// else is known, or those that Tool printed.
 	Given map[string]float64 `json:"given,omitempty"`
@@ -73,6 +70,7 @@ type Measurement struct {
 	// Series leaves out. nil if nothing was sampled, and in imported records.
 	BacklogMax    *int64     `json:"backlog_max,omitempty"`
 	Corrected     *Corrected `json:"corrected,omitempty"` // nil if nothing was received, and in imported records
+	Limits        Limits     `json:"limits,omitempty"`    // of a closed loop, and of a load of which less came through than was offered; Sustainable has those of a search
 	WarmupSeconds float64    `json:"warmup_seconds"`      // as it was, not as the spec asks
 }
 
@@ -130,11 +128,11 @@ type Sustainable struct {
 	HeldNs int64        `json:"held_ns"`         // length of the longest trial that passed at Low; 0: none did
 	Goals  []GoalResult `json:"goals,omitempty"` // in the order of the spec
 	Trials []Trial      `json:"trials"`
-	Limit  string       `json:"limit"` // what limited the rate: generator | latency | broker | producer-delay | consumer-delay | cpu-limit | cpu | client-window | client-send | unknown
+	Limits Limits       `json:"limits,omitempty"` // of the trial that failed at High
 }
 
 // Open reports whether Low is only a lower bound, because the generator or its client's Send ran out before the broker did.
-func (s Sustainable) Open() bool { return s.Limit == "generator" || s.Limit == "client-send" }
+func (s Sustainable) Open() bool { return s.Limits.Are("generator", "client-send") }
 
 // GoalResult answers one goal of a search (MLRsearch, docs/method.md).
 type GoalResult struct {

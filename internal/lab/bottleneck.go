@@ -1,0 +1,193 @@
+package lab
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/brokermark/brokermark/internal/remark"
+	"github.com/brokermark/brokermark/internal/store"
+)
+
+// What set the pace of a load is named by one rule: of everything that can, in a fixed order, the first that was at its limit, and the next
+// one. The order is that of what can be said for certain: what the broker says itself and what the spec sets, then what can't do more
+// however much there is of everything else (one goroutine, one thread), then what all share. What a full window waits for comes before
+// the window. docs/explain.md is the same for users.
+
+// The causes, in the order of the rule.
+const (
+	limitGenerator     = "generator"      // of a search: the generator was late, or used up its cores
+	limitLatency       = "latency"        // of a search: the goal's latency bound
+	limitBroker        = "broker"         // its own quota or alarm, as it says itself
+	limitProducerDelay = "producer-delay" // the producers' own work on each message
+	limitConsumerDelay = "consumer-delay" // the consumers' own work on each message
+	limitCPULimit      = "cpu-limit"      // the cores that the spec's limits leave the broker
+	limitClient        = "client"         // one goroutine of the client, or in a closed loop all of it
+	limitBrokerThread  = "broker-thread"  // one thread of the broker
+	limitAffinity      = "affinity"       // the cores that the broker may run on
+	limitCPU           = "cpu"            // the cores of the machine
+	limitDisk          = "disk"
+	limitMemory        = "memory"
+	limitClientWindow  = "client-window" // places for unconfirmed messages
+	limitClientSend    = "client-send"   // the client's Send
+)
+
+// The shares of the time from which something counts as the limit, beside those that doubts share with the rule.
+const (
+	threadMost  = 0.9 // on a core. The kernel counts that exactly, but a thread of a broker at its limit waits now and then for a client
+	queuedLeast = 0.1 // without a core: less of it delays no thread for long
+	diskMost    = 0.9
+	memoryMost  = 0.2 // waiting for it is time that is lost
+	blockedMost = 0.5 // of the time of the producers: without waits for a free place they would have sent up to twice as much
+	sendingMost = 0.8 // of the time of the producers: hardly any is left to wait for the next message to be due
+)
+
+// bottleneck is what was seen, during a load, of all that can set its pace. Shares are of the time, 0 to 1; 0 is also what isn't known.
+type bottleneck struct {
+	generator, latency string // how it was reached, as a clause; empty: it was not
+	held               float64
+	heldSeen           string
+	preparing, working float64 // share that the busiest producer, and consumer, spent with its own work
+
+	cores    float64 // of the machine
+	inUse    float64 // of these, by all that takes part in the measurement
+	users    remark.Remark
+	broker   float64 // cores that it used
+	cpuLimit float64 // cores that the spec leaves it; 0: no limit
+	strain
+
+	client         string // how the client set the pace of a closed loop; empty: it did not
+	goroutine      string // of the generator, the busiest; empty if no core was left to use
+	goroutineShare float64
+	goroutineMost  float64
+	blocked        float64 // share that producers waited for a free place
+	sending        float64 // share that they spent in the client's Send; 0 in a closed loop
+}
+
+// candidate is something that may have set the pace.
+type candidate struct {
+	cause string
+	used  float64 // in the unit of most
+	most  float64 // above this it was at its limit; > 0
+	seen  string
+}
+
+// near is how near the candidate was to its limit: above 1 it was at it.
+func (c candidate) near() float64 { return c.used / c.most }
+
+// nearest is the least nearness at which something that was not at its limit is worth naming as the next that would be.
+const nearest = 0.5
+
+// limits names the limit and the next one. That is the second that was at its limit or, if only one was, the one nearest to it.
+func (p bottleneck) limits() store.Limits {
+	var found store.Limits
+	next := candidate{most: 1}
+	for _, c := range p.candidates() {
+		known := slices.ContainsFunc(found, func(l store.Limit) bool { return l.Cause == c.cause })
+		// Messages fill the window, and Send, because of what was at its limit before.
+		follows := len(found) > 0 && (c.cause == limitClientWindow || c.cause == limitClientSend)
+		switch {
+		case known || follows || len(found) == 2:
+		case c.near() > 1:
+			found = append(found, store.Limit{Cause: c.cause, Seen: c.seen, Reached: true})
+		case c.near() > next.near():
+			next = c
+		}
+	}
+	if len(found) < 2 && next.near() >= nearest && found.Cause() != next.cause {
+		found = append(found, store.Limit{Cause: next.cause, Seen: next.seen})
+	}
+	return found
+}
+
+// candidates lists all that can set the pace, in the order of the rule.
+func (p bottleneck) candidates() []candidate {
+	thread := "one thread of the broker"
+	if p.thread != "" {
+		thread += ", " + p.thread + ","
+	}
+	stated := func(cause, seen string) candidate {
+		if seen == "" {
+			return candidate{cause: cause, most: 1}
+		}
+		return candidate{cause, 2, 1, seen}
+	}
+	ofCores := func(cause string, available float64, seen string) candidate {
+		if available == 0 || p.broker == 0 {
+			return candidate{cause: cause, most: 1}
+		}
+		return candidate{cause, p.broker / available, usedUpShare, seen}
+	}
+	fewer := float64(p.allowed)
+	if fewer >= p.cores {
+		fewer = 0
+	}
+	list := []candidate{
+		stated(limitGenerator, p.generator),
+		stated(limitLatency, p.latency),
+		{limitBroker, p.held, heldShown, p.heldSeen},
+		{limitProducerDelay, p.preparing, busyApplication, fmt.Sprintf("the busiest producer worked on its messages for %s of the time", percent(p.preparing))},
+		{limitConsumerDelay, p.working, busyApplication, fmt.Sprintf("the busiest consumer worked on its messages for %s of the time", percent(p.working))},
+		ofCores(limitCPULimit, p.cpuLimit, fmt.Sprintf("the broker used %.2f of the %.2f cores that limits.broker.cpu leaves it", p.broker, p.cpuLimit)),
+		stated(limitClient, p.client),
+		{limitClient, p.goroutineShare, p.goroutineMost, fmt.Sprintf("%s of the generator used %.2f of a core, all that one goroutine can", p.goroutine, p.goroutineShare)},
+		{limitBrokerThread, p.threadRan, threadMost, fmt.Sprintf("%s at %s of a core", thread, percent(p.threadRan))},
+		ofCores(limitAffinity, fewer, fmt.Sprintf("the broker used %.2f cores, and may run on %.0f", p.broker, fewer)),
+	}
+	if p.cores > 0 {
+		seen := fmt.Sprintf("the machine's %.0f cores, of which %s used %.1f", p.cores, p.users, p.inUse)
+		if p.waitedCPU > 0 {
+			seen += fmt.Sprintf(", and threads waited for one for %s of the time", percent(p.waitedCPU))
+		}
+		list = append(list, candidate{limitCPU, p.inUse / p.cores, usedUpShare, seen})
+	}
+	if p.threadWaited > queuedLeast { // others had the cores when it needed one
+		list = append(list, candidate{
+			limitCPU, p.threadRan + p.threadWaited, threadMost,
+			fmt.Sprintf("%s ran for %s of the time and waited for a core for %s", thread, percent(p.threadRan), percent(p.threadWaited)),
+		})
+	}
+	disk := fmt.Sprintf("the disk, %s, was busy for %s of the time", p.disk, percent(p.diskWorked))
+	if p.waitedIO > p.diskWorked {
+		disk = fmt.Sprintf("threads waited for a disk for %s of the time", percent(p.waitedIO))
+	}
+	return append(list,
+		candidate{limitDisk, max(p.diskWorked, p.waitedIO), diskMost, disk},
+		candidate{limitMemory, p.waitedMemory, memoryMost, fmt.Sprintf("threads waited for memory for %s of the time", percent(p.waitedMemory))},
+		candidate{limitClientWindow, p.blocked, blockedMost, fmt.Sprintf("producers waited for a free place in the window for %s of their time", percent(p.blocked))},
+		candidate{limitClientSend, p.sending, sendingMost, fmt.Sprintf("producers were in the client's Send for %s of their time", percent(p.sending))},
+	)
+}
+
+// percent is a share as text: "98 %".
+func percent(share float64) string { return fmt.Sprintf("%.0f %%", 100*min(1, share)) }
+
+// bottleneckOf gathers what was seen in a trial, whatever the latency that is asked for.
+func (b *bench) bottleneckOf(t trial) bottleneck {
+	client, _ := b.clientLimit(t)
+	generator := b.evidence(t, t.Rate).Generator
+	p := bottleneck{
+		preparing: t.Preparing, working: t.Working, cores: float64(b.lab.machine.Cores), strain: t.strain,
+		goroutine: generator.Busiest, goroutineMost: rule(b.spec).MaxBusyShare,
+		blocked: t.Blocked.Seconds() / t.sendingTime(),
+	}
+	if client.Text != "" {
+		p.client = "the client itself: " + client.Text
+	}
+	if generator.Busiest != "" {
+		p.goroutineShare = generator.BusiestShare
+	}
+	if t.Scheduled {
+		p.sending = t.Sending.Seconds() / t.sendingTime()
+	}
+	if t.Held > 0 {
+		p.held, p.heldSeen = t.Held.Seconds()/cmp.Or(t.phaseSeconds(), t.Held.Seconds()), t.heldText().Text
+	}
+	if s := t.Cost.Shares; s != nil {
+		p.inUse, p.users = b.coresInUseHere(t), b.usersHere(t)
+		if t.Cost.BrokerKnown {
+			p.broker, p.cpuLimit = s.Broker, b.cpuLimit()
+		}
+	}
+	return p
+}
