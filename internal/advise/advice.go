@@ -186,7 +186,7 @@ func (c *Case) judge(contenders []*Judged) {
 				keeps[j]++
 			default:
 				j.Why = text
-				if !math.IsInf(high, 1) {
+				if high < 100*c.Bound {
 					j.Why += fmt.Sprintf(", and may be anything within %s", unit.Nanoseconds.Range(low, high))
 				}
 			}

@@ -27,7 +27,11 @@ func TestAdviceIsMeasuredStoredAndResumed(t *testing.T) {
 	dir := t.TempDir()
 	db, file, page := filepath.Join(dir, "s.db"), filepath.Join(dir, "wish.yaml"), filepath.Join(dir, "decision.md")
 	write(t, file, wishOfSims)
-	r := brokermark(t, "advise", file, "--store", db, "--delivery", "at-least-once").want(t, 0)
+	r := brokermark(t, "advise", file, "--store", db, "--delivery", "at-least-once")
+	if r.code == 7 && strings.Contains(r.err, "the generator itself was") {
+		testkit.Undecided(t, "the machine was too busy to send in time:\n%s", r.err)
+	}
+	r.want(t, 0)
 	out := strings.Join(strings.Fields(r.out), " ")
 	for _, says := range []string{
 		"Asked for: 1k/s, peaks of 3k/s, messages of 100", "Answer. Take quick. It carries 1k/s with an e2e p99 of", "room for",
@@ -101,7 +105,7 @@ func TestWishesThatCannotBeGrantedAreBadInput(t *testing.T) {
 
 func TestAdviceOfRealBrokers(t *testing.T) {
 	testkit.Live(t)
-	r := brokermark(t, "advise", "--rate", "1k", "--p99", "500ms", "--brokers", "jetstream,redis", "--hold", "2s", "--time", "5m",
+	r := brokermark(t, "advise", "--rate", "1k", "--p99", "500ms", "--brokers", "jetstream,redis", "--hold", "2s", "--time", "2m",
 		"--store", filepath.Join(t.TempDir(), "s.db"))
 	if r.code != 0 && r.code != 7 || !strings.Contains(r.out, "Answer.") {
 		t.Errorf("exit code %d:\n%s\n%s", r.code, r.out, r.err)
