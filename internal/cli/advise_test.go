@@ -24,6 +24,7 @@ brokers:
 `
 
 func TestAdviceIsMeasuredStoredAndResumed(t *testing.T) {
+	testkit.Long(t) // it judges time, and the tests of this package run beside others
 	dir := t.TempDir()
 	db, file, page := filepath.Join(dir, "s.db"), filepath.Join(dir, "wish.yaml"), filepath.Join(dir, "decision.md")
 	write(t, file, wishOfSims)
