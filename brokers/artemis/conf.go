@@ -153,7 +153,7 @@ const noAudit = `logger.audit.name = org.apache.activemq.audit
 logger.audit.level = OFF
 `
 
-// Who is let in: the users of a file, and whoever gives no name.
+// Users that may log in: those of a file, and clients without a name.
 const (
 	usersModule = `   org.apache.activemq.artemis.spi.core.security.jaas.PropertiesLoginModule sufficient
        org.apache.activemq.jaas.properties.user="artemis-users.properties"

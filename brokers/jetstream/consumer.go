@@ -198,7 +198,7 @@ func (r *reader) handle(m jetstream.Msg) {
 	r.acknowledge(m)
 }
 
-// judge tells whether the message at that place is to be delivered now, or is early: others before it have to come first.
+// judge reports whether the message at that place is to be delivered now, or is early: others before it have to come first.
 func (r *reader) judge(at place) (deliver, early bool) {
 	if r.course == nil {
 		return r.seen.first(at), false

@@ -85,7 +85,7 @@ func fitsPull(client driver.Values) error {
 	return nil
 }
 
-// follows tells whether the places in a stream are followed, and the consumer is set back to a message that is missing: what
+// follows reports whether the places in a stream are followed, and the consumer is set back to a message that is missing: what
 // was lost on its way would come behind later ones, or with AckPolicy all be acknowledged with them and never come.
 func (s *session) follows() bool {
 	return s.config.Guarantee.Ordering == driver.Ordered || s.policy == jetstream.AckAllPolicy

@@ -74,7 +74,7 @@ func (p *futures) Send(ctx context.Context, batch []driver.Message) error {
 	return nil
 }
 
-// publish leaves repeating to whoever gave it the message: what the client itself repeats would come after what was sent
+// publish leaves repeating to its caller: what the client itself repeats would come after what was sent
 // later.
 func (p *futures) publish(m *driver.Message) {
 	options := []jetstream.PublishOpt{jetstream.WithRetryAttempts(0)}

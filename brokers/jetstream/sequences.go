@@ -25,7 +25,7 @@ func (s *session) sequences(subject, durable string) *sequences {
 	return s.seen[key]
 }
 
-// first tells whether a message comes for the first time. One that was stored later than any is in another stream, as
+// first reports whether a message comes for the first time. One that was stored later than any is in another stream, as
 // for course.
 func (q *sequences) first(at place) bool {
 	q.mu.Lock()

@@ -90,7 +90,7 @@ func (s *session) streamConfig(topic, subject string) jetstream.StreamConfig {
 	storage, auto := jetstream.FileStorage, jetstream.LimitsPolicy
 	if s.config.Guarantee.Persistence == driver.Memory {
 		storage = jetstream.MemoryStorage
-		if len(s.subscriptions) > 0 && !isOrdered(s.config.Client) { // without consumers nobody is interested, and nothing would be stored at all
+		if len(s.subscriptions) > 0 && !isOrdered(s.config.Client) { // without consumers there is no interest, and nothing would be stored at all
 			auto = jetstream.InterestPolicy
 		}
 	}
@@ -211,7 +211,7 @@ func (s *session) untilFormed(ctx context.Context, conn *natsio.Conn, try func(c
 	}
 }
 
-// passing tells whether err may go away by itself. An API error of another kind than "unavailable" won't.
+// passing reports whether err may go away by itself. An API error of another kind than "unavailable" won't.
 func passing(err error) bool {
 	var api *jetstream.APIError
 	if errors.As(err, &api) {

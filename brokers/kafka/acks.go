@@ -48,7 +48,7 @@ func (a *acks) run() {
 		from, to := a.head.Load(), a.tail.Load()
 		if from == to {
 			a.asleep.Store(true)
-			// A push between the look at tail and the line above has seen run awake, and wakes nobody.
+			// A push between the look at tail and the line above has seen run awake, and wakes no goroutine.
 			if a.tail.Load() != from && a.asleep.CompareAndSwap(true, false) {
 				continue
 			}

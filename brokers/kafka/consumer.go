@@ -108,7 +108,7 @@ func (r *reader) deliver(ctx context.Context, fetches kgo.Fetches) error {
 	return r.commit(ctx)
 }
 
-// note remembers up to where a poll brought messages, and tells whether it brought any.
+// note remembers up to where a poll brought messages, and reports whether it brought any.
 func (r *reader) note(fetches kgo.Fetches) bool {
 	r.newest = r.newest[:0]
 	fetches.EachPartition(func(p kgo.FetchTopicPartition) {
@@ -183,7 +183,7 @@ func (r *reader) commit(ctx context.Context) error {
 		case err == nil:
 			return nil
 		case slices.ContainsFunc(expelled, func(e *kerr.Error) bool { return errors.Is(err, e) }):
-			return nil // whoever has the partition now gets once more what was not committed; at most once it is recognised
+			return nil // the consumer that has the partition now gets once more what was not committed; at most once it is recognised
 		case !repeatable(err):
 			return err
 		}

@@ -25,7 +25,7 @@ func explain(t driver.Target, err error) error {
 		return driver.Refused("kafka", where, fmt.Errorf("it takes no login of this kind: %w", err))
 	}
 	explained := driver.Explain("kafka", t.Addresses, t, err)
-	// Kafka hangs up on whoever asks anything before logging in, except for what it understands.
+	// Kafka hangs up on a client that asks anything before logging in, except for what it understands.
 	var e *driver.ErrConnect
 	if errors.As(explained, &e) && e.Obstacle == driver.NotUnderstood && t.User == "" && t.Login == driver.ByPassword && errors.Is(err, io.EOF) && !silent(err) {
 		return driver.RefusedLogin("kafka", where, t, err)

@@ -43,7 +43,7 @@ func fate(ctx context.Context, client *kgo.Client, patience time.Duration) (comm
 			} else if time.Since(open) > fateSettles {
 				return false, true
 			}
-		default: // nobody answers, or it is being loaded
+		default: // there is no answer, or it is being loaded
 			open = time.Time{}
 		}
 		if socket.Pause(ctx, fatePause) != nil {

@@ -56,7 +56,7 @@ func launch(args []string) int {
 	return 1
 }
 
-// vacant tells whether the ZooKeeper at address serves, and knows no broker of that number.
+// vacant reports whether the ZooKeeper at address serves, and knows no broker of that number.
 func vacant(address, number string) bool {
 	conn, err := net.DialTimeout("tcp", address, time.Second)
 	if err != nil {

@@ -33,7 +33,7 @@ func fitsLogin(c driver.Config) error {
 	return nil
 }
 
-// login is t's way in, with user and password as chosen; nil: whoever comes is let in.
+// login is t's way in, with user and password as chosen; nil: no login is needed.
 func login(t driver.Target, chosen string) sasl.Mechanism {
 	switch {
 	case t.Login == driver.ByToken:

@@ -129,7 +129,7 @@ func millis(v driver.Values, name string) time.Duration {
 	return time.Duration(v.Int(name)) * time.Millisecond
 }
 
-// idempotent tells whether the broker deduplicates what the producer sends again.
+// idempotent reports whether the broker deduplicates what the producer sends again.
 func idempotent(g driver.Guarantee, v driver.Values) bool {
 	switch v.String("enable.idempotence") {
 	case "auto":

@@ -14,7 +14,7 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// shares tells whether subscriptions are share groups (KIP-932): every consumer reads of every partition, and acknowledges
+// shares reports whether subscriptions are share groups (KIP-932): every consumer reads of every partition, and acknowledges
 // each record by itself.
 func shares(v driver.Values) bool { return v.String("group.protocol") == shareGroups }
 

@@ -122,7 +122,7 @@ func (k *kafka) create(ctx context.Context, partitions int, replicas int16, conf
 // sessionPatience is for a broker on ZooKeeper to open a new session.
 const sessionPatience = 10 * time.Second
 
-// isOutOfSession tells whether a topic wasn't created because the broker's session with ZooKeeper has ended: it was paused
+// isOutOfSession reports whether a topic wasn't created because the broker's session with ZooKeeper has ended: it was paused
 // for longer than that lasts, and opens a new one. Other topics of the same request may have been created before.
 func isOutOfSession(topic kadm.CreateTopicResponse) bool {
 	return errors.Is(topic.Err, kerr.UnknownServerError) && strings.Contains(topic.ErrMessage, "KeeperErrorCode")
@@ -246,7 +246,7 @@ func refusedIn(answers []*kmsg.MetadataResponse) error {
 	return nil
 }
 
-// led tells whether all answers name a leader, the same one, of every partition of so many topics, with its replicas in sync.
+// led reports whether all answers name a leader, the same one, of every partition of so many topics, with its replicas in sync.
 func led(answers []*kmsg.MetadataResponse, topics, replicas int) bool {
 	type partition struct {
 		topic string

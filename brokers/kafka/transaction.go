@@ -105,7 +105,7 @@ func (c *committer) takeAll() {
 	c.queue = c.queue[:0]
 }
 
-// repeatable tells whether what err prevented may succeed next time.
+// repeatable reports whether what err prevented may succeed next time.
 func repeatable(err error) bool {
 	var e *kerr.Error
 	switch {

@@ -33,7 +33,7 @@ var (
 	clusterIn = regexp.MustCompile(`Cluster ID = (\S+)`)
 )
 
-// onZooKeeper tells whether that version has no KRaft mode.
+// onZooKeeper reports whether that version has no KRaft mode.
 func onZooKeeper(version string) bool {
 	return strings.HasPrefix(version, "1.") || strings.HasPrefix(version, "2.")
 }

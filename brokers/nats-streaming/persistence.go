@@ -55,7 +55,7 @@ func attaching(settings map[string]any, t driver.Target) []string {
 	return said
 }
 
-// weaker tells whether given is less than what is needed; more is the spec's choice.
+// weaker reports whether given is less than what is needed; more is the spec's choice.
 func weaker(name string, given, needed any) bool {
 	strong := map[string]string{"streaming.store": "file", "streaming.file.sync": "true", "streaming.cluster.sync": "true"}
 	return fmt.Sprint(needed) == strong[name] && strings.ToLower(fmt.Sprint(given)) != strong[name]

@@ -80,7 +80,7 @@ func (p *producer) once() bool { return p.d.config.Guarantee.Delivery == driver.
 // that the harness makes.
 const wrapping = 256
 
-// fitsSize tells whether a message of so many bytes fits with what the protocol wraps around it; limit 0 is not known.
+// fitsSize reports whether a message of so many bytes fits with what the protocol wraps around it; limit 0 is not known.
 func fitsSize(size int, limit int64) error {
 	if limit > 0 && int64(size+wrapping) > limit {
 		return driver.Unsupported(fmt.Sprintf("messageSize: %d", size),
@@ -107,7 +107,7 @@ func (p *producer) connect(number uint64) (*flight, error) {
 	return f, nil
 }
 
-// answered is called by the client: by its reading goroutine, a timer, or whoever closes it.
+// answered is called by the client: by its reading goroutine, a timer, or the goroutine that closes it.
 func (p *producer) answered(slot uint32, number uint64, err error) {
 	switch {
 	case errors.Is(err, stan.ErrTimeout):
@@ -204,7 +204,7 @@ func (p *producer) keep(f *flight) {
 			return
 		}
 		p.flight.Store(nil)
-		f.cut() // whoever is sending gets an error
+		f.cut() // a caller that is sending gets an error
 		p.fail(f.number, errLost)
 		next, err := p.connect(f.number + 1)
 		for ; err != nil; next, err = p.connect(f.number + 1) {

@@ -52,7 +52,7 @@ func (s *session) attach(ctx context.Context) error {
 	return explained
 }
 
-// login has the broker answer a request of the binary protocol, which it does for nobody whom it doesn't know.
+// login has the broker answer a request of the binary protocol, which it does for no unknown user.
 func (s *session) login() error {
 	c, err := s.connect()
 	if err != nil {

@@ -146,7 +146,7 @@ func (l *line) send(ctx context.Context, batch []driver.Message) error {
 	}
 	p.lend(batch, through)
 	defer func() {
-		if recover() != nil { // the client closes its queue when it gives a topic up, whoever is sending
+		if recover() != nil { // the client closes its queue when it gives a topic up, also while it is used
 			through.lost()
 		}
 	}()

@@ -54,7 +54,7 @@ func (s *session) place(name string) string { return "namespaces/" + pathOf(s.te
 // makeNamespace makes one with the policies of the run.
 func (s *session) makeNamespace(ctx context.Context, name *string) error {
 	err := s.admin.do(ctx, http.MethodPut, s.place(*name), s.policies(), nil)
-	if status(err) == http.StatusConflict { // of a topology that was not cleaned: whoever shares one names its topics uniquely
+	if status(err) == http.StatusConflict { // of a topology that was not cleaned: users that share one name their topics uniquely
 		*name += "-" + strings.ToLower(rand.Text()[:12])
 		err = s.admin.do(ctx, http.MethodPut, s.place(*name), s.policies(), nil)
 	}

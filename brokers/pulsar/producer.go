@@ -200,7 +200,7 @@ func (p *producer) Flush(context.Context) error {
 		}
 		if through := l.now(); through != nil {
 			p.flushes.Go(func() {
-				defer func() { _ = recover() }() // the client closes its queue when it closes a producer, whoever uses it
+				defer func() { _ = recover() }() // the client closes its queue when it closes a producer, also while it is used
 				_ = through.FlushWithCtx(p.flushing)
 			})
 		}

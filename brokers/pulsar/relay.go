@@ -105,7 +105,7 @@ type relayed struct {
 }
 
 // join makes the consumer of a topic and the producer that passes on what it gets, to the partition of the same number: so the
-// order of a stream is kept whichever relay has it.
+// order of a stream is kept by any relay that has it.
 func (r *relay) join(ctx context.Context, s *session, c driver.RelayConfig, topic int) error {
 	g, v, t := s.config.Guarantee, s.config.Client, s.topology.Topics[topic]
 	out := producerOptions(g, v, deliverMost)
@@ -148,7 +148,7 @@ func (r *relay) pass(m client.ConsumerMessage) {
 		r.mu.Unlock()
 	}
 	defer func() {
-		if recover() != nil { // the client closes its queue when it gives a topic up, whoever is sending
+		if recover() != nil { // the client closes its queue when it gives a topic up, also while it is used
 			fail(errLost)
 			answered()
 		}

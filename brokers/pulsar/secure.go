@@ -27,7 +27,7 @@ func secured(n *provision.Node, own map[string]string) (map[string]string, error
 	return own, nil
 }
 
-// writeStores writes the node's keys as java reads them, and the stores' password for whoever wants it in a file.
+// writeStores writes the node's keys as java reads them, and the stores' password for programs that want it in a file.
 func writeStores(n *provision.Node) error {
 	stores, err := jvm.NewKeyStores(n)
 	return errors.Join(err, n.Write(filepath.Base(storesPassword(n)), []byte(stores.Password)))

@@ -9,7 +9,7 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// seen are the places in one topic whose messages one subscription has delivered, whichever consumer did. Where nothing
+// seen are the places in one topic whose messages one subscription has delivered, by any consumer. Where nothing
 // may be delivered twice they are needed: acknowledgements are gathered, and the broker stores a subscription's place
 // only now and then, so one that is killed delivers messages again, as if for the first time.
 type seen struct {
@@ -47,7 +47,7 @@ func (s *session) seenBy(c driver.ConsumerConfig) *seen {
 	return s.seen[c.Seat()]
 }
 
-// first tells whether the message at id comes for the first time.
+// first reports whether the message at id comes for the first time.
 func (s *seen) first(id client.MessageID) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

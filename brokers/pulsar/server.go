@@ -100,7 +100,7 @@ func (a asked) conf(c *provision.Cluster, file string, own map[string]string) (s
 	return jvm.Properties(set), nil
 }
 
-// changeable are defaults of ours that are nobody's identity.
+// changeable are our defaults that a user may override.
 var changeable = []string{journalSync, "numIOThreads", "httpServerClass"}
 
 // standalone makes one server of everything, with a bookie of these settings.
@@ -234,7 +234,7 @@ func adminOf(nodes ...*provision.Node) *admin {
 		t.User, t.Password = c.Login.User, c.Login.Password
 	}
 	if c.TLS != nil {
-		t.TLS, _ = c.TLS.ClientConfig() // nil: whoever demands a certificate refuses
+		t.TLS, _ = c.TLS.ClientConfig() // nil: a server that demands a certificate refuses
 	}
 	return newAdmin(t, "")
 }

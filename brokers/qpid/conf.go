@@ -122,7 +122,7 @@ func conf(n *provision.Node, asked map[string]string) ([]byte, error) {
 	return json.MarshalIndent(all, "", "  ")
 }
 
-// users are those that are let in: whoever comes, or one. The broker would take a plain password over TLS only.
+// users are those that may log in: everyone, or one. The broker would take a plain password over TLS only.
 func users(l *provision.Login) object {
 	if l == nil {
 		return object{"name": "users", "type": "Anonymous"}

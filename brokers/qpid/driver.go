@@ -82,7 +82,7 @@ func fits(c driver.Config, _ driver.Shape) error {
 	return nil
 }
 
-// exchanged tells whether a topic is an exchange: without a subscription, too, it is something that can be sent to.
+// exchanged reports whether a topic is an exchange: without a subscription, too, it is something that can be sent to.
 func exchanged(t driver.Topology) bool { return len(t.Subscriptions) != 1 }
 
 func queue(t driver.Topology, topic, subscription int) string {

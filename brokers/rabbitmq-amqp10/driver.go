@@ -93,7 +93,7 @@ func quorum(g driver.Guarantee, topic driver.Values) bool {
 // nodes maps a topic to a queue, or to a fanout exchange with a queue for each subscription.
 type nodes struct{ config driver.Config }
 
-// exchanged tells whether a topic is an exchange: without a subscription, too, it is something that can be sent to.
+// exchanged reports whether a topic is an exchange: without a subscription, too, it is something that can be sent to.
 func exchanged(t driver.Topology) bool { return len(t.Subscriptions) != 1 }
 
 func queue(t driver.Topology, topic, subscription int) string {

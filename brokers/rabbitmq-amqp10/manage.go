@@ -29,7 +29,7 @@ type management struct {
 const attempts = 5
 
 // managed does what has to be asked of the management node, on a session that the connection keeps for it. The client
-// grants the credit for answers beside whoever asks, and the broker ends the session of a request that comes before the
+// grants the credit for answers beside its callers, and the broker ends the session of a request that comes before the
 // credit: then everything is asked again on a new one, which changes nothing where it was done already.
 func managed(ctx context.Context, l *amqp10.Link, do func(*management) error) (err error) {
 	l.Kept.Lock()

@@ -56,7 +56,7 @@ func clusterNode(n *provision.Node) string {
 	return text
 }
 
-// clusterFormed makes the cluster, a step with each call, and tells whether every node knows all of it and every replica
+// clusterFormed makes the cluster, a step with each call, and reports whether every node knows all of it and every replica
 // has its primary's data.
 func clusterFormed(ctx context.Context, c *provision.Cluster) error {
 	replicas, err := replicasEach(c)

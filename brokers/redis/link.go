@@ -30,7 +30,7 @@ var errLost = fmt.Errorf("redis: %w", driver.ErrDisconnected)
 
 // dial makes a client with one connection to address, made when it is first needed and made anew when it is lost.
 // The client sends nothing twice: a command whose reply is missing has failed. reading is called before every read of the
-// connection, by whoever reads; nil: nobody wants to know.
+// connection, by its reader; nil: not wanted.
 func (d *session) dial(address string, reading func()) *redis.Client {
 	return redis.NewClient(d.options(address, reading))
 }

@@ -149,7 +149,7 @@ func (p *pipe) giveUp(taken []uint32) {
 	}
 }
 
-// exec settles slots and tells whether the connection lives. After a lost one run pauses, so that a dead server costs
+// exec settles slots and reports whether the connection lives. After a lost one run pauses, so that a dead server costs
 // no more than an attempt now and then; back-pressure is then felt as a lack of slots.
 func (p *pipe) exec(slots []uint32) (alive bool) {
 	if p.stopped.Err() != nil {

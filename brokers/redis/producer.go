@@ -145,7 +145,7 @@ func (p *producer) start() {
 // name is the stream or channel of the message in slot.
 func (p *producer) name(slot uint32) string { return p.args[slot][nameArg].(string) }
 
-// payload is what the client is given of it; where nobody answers it has to note that it was written.
+// payload is what the client is given of it; where there is no answer it has to note that it was written.
 func (p *producer) payload(slot uint32) any {
 	if p.bodies[slot].pipe.unanswered {
 		return &p.bodies[slot]

@@ -152,7 +152,7 @@ func parse(types map[string]string, name, value string) (any, error) {
 	return parsed, nil
 }
 
-// selfSigned is a key with a certificate for nobody: the proxy loads one in any case, and makes one itself, in seconds,
+// selfSigned is a key with a certificate that names no host: the proxy loads one in any case, and makes one itself, in seconds,
 // where it is given none.
 func selfSigned() (key, cert []byte, err error) {
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

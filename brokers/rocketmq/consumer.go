@@ -337,7 +337,7 @@ type origin struct {
 	producer            string
 }
 
-// first tells whether a message, by its ID, was not delivered to the subscription yet.
+// first reports whether a message, by its ID, was not delivered to the subscription yet.
 func (d *deliveries) first(seat driver.Seat, topic int, id string) bool {
 	prefix, text, _ := strings.Cut(id, "-")
 	number, err := strconv.ParseUint(text, 10, 64)

@@ -31,7 +31,7 @@ const (
 var errUnanswered = errors.New("the broker had not answered when the producer was closed")
 
 // producer hands messages to lanes. A lane has one call under way, so that what it sends stays in order: the server works
-// on the calls of a connection side by side. Unordered messages go to whichever lane is free.
+// on the calls of a connection side by side. Unordered messages go to any free lane.
 type producer struct {
 	session  *session
 	link     *link
@@ -43,7 +43,7 @@ type producer struct {
 	byKey    bool // several message groups: a call carries one message, since the server looks at its group only then
 	own      int  // the lane of messages without a key
 	early    bool // messages are complete when they are handed over
-	once     bool // nothing is sent again, and nobody looks at identities of what was
+	once     bool // nothing is sent again, and identities are not looked at
 
 	prefix string
 	last   uint64   // number of the last message
@@ -153,7 +153,7 @@ func (p *producer) properties(out *v2.Message, m *driver.Message) {
 	}
 }
 
-// handOver completes the slots of a Send whose answer nobody waits for.
+// handOver completes the slots of a Send whose answer is not waited for.
 func (p *producer) handOver() {
 	if p.early && len(p.handed) > 0 {
 		p.receipts.Done(p.handed, nil)

@@ -3,7 +3,7 @@ package sim
 // chunkBytes is large enough that a chunk changes hands rarely, small enough that one slow message pins little.
 const chunkBytes = 1 << 20
 
-// chunk holds the payloads of many messages, one after the other. It is used again once nobody refers to it.
+// chunk holds the payloads of many messages, one after the other. It is used again once nothing refers to it.
 type chunk struct {
 	buf    []byte
 	used   int

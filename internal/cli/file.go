@@ -153,7 +153,7 @@ func (f *file) finish(err error) error {
 	return cannotWrite(f.path, err)
 }
 
-// isSQLite tells whether the ordinary file at path is a SQLite file. No output is one, but a store is.
+// isSQLite reports whether the ordinary file at path is a SQLite file. No output is one, but a store is.
 func isSQLite(path string) bool {
 	const begin = "SQLite format 3\x00"
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {

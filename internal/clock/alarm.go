@@ -11,7 +11,7 @@ import (
 // Alarm wakes many goroutines precisely with one thread. A Sleeper for each of a thousand goroutines would be a thousand
 // threads.
 //
-// The thread wakes goroutines in bursts: all that are due, and then nobody until a gap has passed. With a gap of 200 µs a
+// The thread wakes goroutines in bursts: all that are due, and then none until a gap has passed. With a gap of 200 µs a
 // Waiter is woken up to 200 µs late, and there are at most 5,000 bursts per second, however many Waiters there are. All
 // times are those of Now.
 type Alarm struct {

@@ -16,7 +16,7 @@ type Inside struct {
 	notes *os.File
 }
 
-// Enter tells whether this process is a watched one, and its arguments without the mark. From then on os.Stderr is what the
+// Enter reports whether this process is a watched one, and its arguments without the mark. From then on os.Stderr is what the
 // user sees.
 func Enter(args []string) (*Inside, []string) {
 	if len(args) == 0 || args[0] != watchedArg {

@@ -18,7 +18,7 @@ func AckSetting() Setting {
 	}
 }
 
-// AcksAfter tells whether consumers acknowledge after the application has worked on a message.
+// AcksAfter reports whether consumers acknowledge after the application has worked on a message.
 func AcksAfter(g Guarantee, client Values) bool {
 	if when := client.String(ackSetting); when != AckAuto {
 		return when == AckAfter

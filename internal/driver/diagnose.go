@@ -154,14 +154,14 @@ func NoticeDemand(conf *tls.Config, asked func()) *tls.Config {
 	return conf
 }
 
-// spoken tells whether a NATS server has begun with its INFO, which it sends before TLS: whether it wants TLS stands
+// spoken reports whether a NATS server has begun with its INFO, which it sends before TLS: whether it wants TLS stands
 // in there, and its client has read it.
 func spoken(err error) bool {
 	var record tls.RecordHeaderError
 	return errors.As(err, &record) && string(record.RecordHeader[:4]) == "INFO"
 }
 
-// alerted tells whether the other side has sent a TLS alert.
+// alerted reports whether the other side has sent a TLS alert.
 func alerted(err error) bool {
 	var op *net.OpError
 	return errors.As(err, &op) && op.Op == "remote error"

@@ -22,7 +22,7 @@ func OneMode(mode, why string) Setting {
 	return Setting{Scope: ClientScope, Name: modeSetting, Default: mode, Allowed: []string{mode}, Elsewhere: []string{other}, Doc: why}
 }
 
-// UsesStock tells whether the library is to be used as its documentation does.
+// UsesStock reports whether the library is to be used as its documentation does.
 func UsesStock(client Values) bool { return client[modeSetting] == Stock }
 
 // TunedOnly is the Setting.Idle of what only the tuned way has.

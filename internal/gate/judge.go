@@ -258,7 +258,7 @@ func endingVerdict(p results.Point) Verdict {
 	return v
 }
 
-// JudgesFigures tells whether a load of a point is judged by its figures: the load's records, which are of one status,
+// JudgesFigures reports whether a load of a point is judged by its figures: the load's records, which are of one status,
 // ended ok, and no repetition of the point failed.
 func JudgesFigures(p results.Point, records []store.Record) bool {
 	outcome, _ := judgeEnding(p)

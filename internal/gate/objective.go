@@ -129,7 +129,7 @@ func (e *badObjective) Error() string       { return e.SettingPath() + ": " + e.
 func (e *badObjective) Unwrap() error       { return e.err }
 func (e *badObjective) SettingPath() string { return "objectives." + e.metric }
 
-// judgeLoad makes the verdict on a load that was to be judged by the objective: that nobody knows whether it is kept.
+// judgeLoad makes the verdict on a load that was to be judged by the objective: that it is not known whether it is kept.
 func (e *badObjective) judgeLoad(l load) Verdict {
 	v := l.ending
 	v.Condition = strings.TrimSpace(e.metric + " " + fmt.Sprint(e.bound))

@@ -32,7 +32,7 @@ func ownLagP99(p agent.Part) int64 { return p.Outcome.Histograms.GeneratorLag.Qu
 
 // coresUsed returns the cores that an agent used in its measured phase: its processor time, divided by the length of
 // the phase. In a phase shorter than shareWindow (100 ms), the kernel's coarse accounting could show any number, so 0
-// is returned: nobody is called busy without evidence.
+// is returned: no process is called busy without evidence.
 func coresUsed(p agent.Part) float64 {
 	begin, end := p.PhaseReadings()
 	elapsed := seconds(begin.At, end.At)

@@ -127,7 +127,7 @@ func (b *bench) describe(ctx context.Context, c driver.Config) (driver.Descripti
 }
 
 // meterAttached sets the meters of the attached broker's processes: agents on its machines come first, then this
-// process for those on this machine. It returns the addresses that nobody meters.
+// process for those on this machine. It returns the addresses that are not metered.
 func (b *bench) meterAttached(ctx context.Context) (unmetered []provision.Missing) {
 	const timeout = 5 * time.Second // of resolving the addresses
 	ctx, cancel := context.WithTimeout(ctx, timeout)
@@ -147,7 +147,7 @@ func (b *bench) meterAttached(ctx context.Context) (unmetered []provision.Missin
 }
 
 // costClause returns the part of a sentence that says what is known of an attached broker's cost: "its cost is not
-// known". unmetered are the addresses that nobody meters.
+// known". unmetered are the addresses that are not metered.
 func (m *meters) costClause(unmetered []provision.Missing) string {
 	var metered []string
 	if m.local != nil {

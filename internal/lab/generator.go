@@ -15,7 +15,7 @@ import (
 // finds out whether it reached its own limits, because then a trial says nothing about the broker.
 //
 // In a trial that was too short for the kernel's coarse accounting, the cores in use are not known. They count as 0:
-// nobody is called busy without evidence. The agents of a trial measure the same phase, so their sums don't mix known
+// no process is called busy without evidence. The agents of a trial measure the same phase, so their sums don't mix known
 // and unknown ones.
 
 // generatorUse returns how late and how busy the generator of a trial was. Of several agents, the one that sent latest

@@ -44,7 +44,7 @@ func (p *pipeline) run(ctx context.Context, l load.Load) (trial, *store.Pipeline
 		if died == nil && ctx.Err() == nil {
 			return trial{}, nil, err
 		}
-		counted, books = consumer.Stats{}, postedBooks(posted) // nobody knows which rides arrived
+		counted, books = consumer.Stats{}, postedBooks(posted) // which rides arrived is not known
 	}
 	latency, latencyDoubts := r.measuredLatency(counted)
 	out := r.outcome(posted, books, drain, latency)

@@ -98,7 +98,7 @@ func (b *bench) awaitReplicas(ctx context.Context) error {
 		return nil
 	}
 	recipe, started := catalog.Started(b.spec.Broker)
-	if !started || recipe.InSync == nil { // nobody to ask: the driver has checked the replicas as it made the topics
+	if !started || recipe.InSync == nil { // there is nothing to ask: the driver has checked the replicas as it made the topics
 		return nil
 	}
 	const timeout = time.Minute // until every replica of new topics follows its leader

@@ -114,7 +114,7 @@ func (o *Options) complete() (*Recipe, error) {
 // format of configuration files.
 var settingName = regexp.MustCompile(`^[A-Za-z0-9_.:+/$@*-]*$`)
 
-// plainSettings refuses settings that could write others, in whichever format a recipe writes them.
+// plainSettings refuses settings that could write others, in any format that a recipe writes.
 func plainSettings(settings map[string]any) error {
 	for _, name := range slices.Sorted(maps.Keys(settings)) {
 		switch value := settings[name].(type) {

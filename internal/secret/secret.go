@@ -1,4 +1,4 @@
-// Package secret tells passwords from other text by where they stand, and some by their form, and takes them out. It knows nobody's password.
+// Package secret tells passwords from other text by where they stand, and some by their form, and takes them out. It knows no password.
 package secret
 
 import (
@@ -9,7 +9,7 @@ import (
 // Hidden stands where a secret was.
 const Hidden = "xxxxx"
 
-// What the names of settings that hold a secret end in, whichever product's they are.
+// What the names of settings that hold a secret end in, of any product.
 var named = regexp.MustCompile(`(?i)(^|[^a-z])(require|master|default_|ssl)?(pass|password|passwd|passphrase|pwd|auth_?pass|requirepass|masterauth|secret|secrets|token|credentials?|api_?key|private_?key|access_?key|master\.key|jaas\.config)$|[a-z](Password|Passphrase|Secret|Token|Credentials?)$`)
 
 // Name tells that a setting of that name holds a secret.

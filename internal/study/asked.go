@@ -31,7 +31,7 @@ var nouns = map[string]string{
 	"subscriptionsPerTopic": "subscription", "consumerPerSubscription": "consumer", "connections": "connection",
 }
 
-// Asked lists the paths of what a complete spec asks for beside its broker, size, guarantee and load, and what nobody gets who says nothing:
+// Asked lists the paths of what a complete spec asks for beside its broker, size, guarantee and load, that is no default:
 // subscriptionsPerTopic, client.linger.ms. How long and how often it is measured is left out. Of a spec that another tool's results were
 // imported with, what is not known is no wish.
 func (s Spec) Asked() []string {

@@ -30,7 +30,7 @@ func indexOf(axes []axis, name string) int {
 	return slices.IndexFunc(axes, func(a axis) bool { return a.name == name })
 }
 
-// sets tells whether any value of the axis gives path.
+// sets reports whether any value of the axis gives path.
 func (a axis) sets(path string) bool {
 	return slices.ContainsFunc(a.values, func(c choice) bool {
 		_, ok := c.set.find(path)
@@ -51,7 +51,7 @@ type condition struct {
 	path   string
 }
 
-// known tells whether path can be set.
+// known reports whether path can be set.
 func known(path string) bool {
 	if o, ok := otherName(path); ok {
 		return o.settings != nil || known(o.path)

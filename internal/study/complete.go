@@ -48,7 +48,7 @@ func complete(d *draft) Spec {
 	completeMeasure(&s, d)
 	completeInFlight(&s, d)
 	completeConnections(&s, d)
-	if s.Place.Deal == PlaceTopic && !s.Place.Named() { // as if nobody had said it
+	if s.Place.Deal == PlaceTopic && !s.Place.Named() { // as if it were not given
 		s.Place.Deal = ""
 	}
 	if s.ConsumerDelay > 0 {
@@ -70,7 +70,7 @@ func completeSubscriptions(s *Spec, d *draft) {
 	if len(c) > 1 {
 		fill(d, "subscriptionsPerTopic", &s.SubscriptionsPerTopic, len(c))
 	}
-	if s.SubscriptionsPerTopic == 0 && c.Largest() == 0 { // nobody consumes: 0 is as good as nothing
+	if s.SubscriptionsPerTopic == 0 && c.Largest() == 0 { // without consumers: 0 is as good as nothing
 		s.ConsumerPerSubscription = fixed().ConsumerPerSubscription
 	}
 	if len(c) == s.SubscriptionsPerTopic && c.Smallest() == c.Largest() {

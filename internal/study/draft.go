@@ -21,7 +21,7 @@ type ranked struct {
 
 func newDraft(file string) *draft { return &draft{given: map[string]ranked{}, file: file} }
 
-// has tells whether path was given; a group's name asks for anything in it.
+// has reports whether path was given; a group's name asks for anything in it.
 func (d *draft) has(path string) bool { return len(d.under(path)) > 0 }
 
 // under lists the given paths at or below path, sorted.

@@ -7,7 +7,7 @@ import (
 	"github.com/brokermark/brokermark/internal/usual"
 )
 
-// What is assumed of a broker nobody has measured yet, for estimates of time only.
+// What is assumed of a broker that was not measured yet, for estimates of time only.
 const (
 	guessedRate  = 50_000.0 // messages per second
 	guessedBytes = 100e6    // bytes per second

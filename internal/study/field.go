@@ -144,7 +144,7 @@ func typeText(t reflect.Type) string {
 	return "text"
 }
 
-// Same tells whether two texts say the same value of the setting that a document calls path, as 2s and 2000ms do, or 1KiB and 1024.
+// Same reports whether two texts say the same value of the setting that a document calls path, as 2s and 2000ms do, or 1KiB and 1024.
 func Same(path, a, b string) bool {
 	if a == b {
 		return true

@@ -151,7 +151,7 @@ func (a axis) agreeing(name string, choices []choice) []choice {
 	})
 }
 
-// agrees tells whether what l says is what one of the choices says, as far as both speak of it.
+// agrees reports whether what l says is what one of the choices says, as far as both speak of it.
 func agrees(l layer, choices []choice) bool {
 	return slices.ContainsFunc(choices, func(c choice) bool {
 		both := 0

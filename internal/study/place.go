@@ -51,7 +51,7 @@ func (d decoder) place(w written) []setting {
 	return []setting{w.says("place.deal", deal), w.says("place.producers", []string(nil)), w.says("place.consumers", []string(nil))}
 }
 
-// placing checks which agents have what. How many agents there are nobody knows here.
+// placing checks which agents have what. How many agents there are is not known here.
 func (v *validator) placing() {
 	s := v.spec
 	p := s.Place

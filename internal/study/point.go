@@ -275,7 +275,7 @@ func (e *expansion) label(p Point, w sweep) string {
 	return strings.Join(parts, " ")
 }
 
-// excludes tells whether a rule of the sweep drops the point.
+// excludes reports whether a rule of the sweep drops the point.
 func (w sweep) excludes(p Point) bool {
 	fails := func(c condition) bool { return !c.holds(p) }
 	return slices.ContainsFunc(w.exclude, func(r rule) bool { return !slices.ContainsFunc(r, fails) })

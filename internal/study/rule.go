@@ -9,7 +9,7 @@ import (
 )
 
 // checkRules refuses conditions on an axis that no sweep has, or on a choice or a value that the axis has in none: such a rule would
-// exclude nothing, and nobody would hear of it. Rules that sweeps share may be about one of them, or about a value of the study's own
+// exclude nothing, unnoticed. Rules that sweeps share may be about one of them, or about a value of the study's own
 // axes (common) that every sweep replaces.
 func (d decoder) checkRules(excluding, sweeps []sweep, common []axis) {
 	for _, w := range excluding {
@@ -86,7 +86,7 @@ func pathsAndTexts(l layer) (paths, texts string) {
 	return strings.Join(ps, apart), strings.Join(ts, apart)
 }
 
-// has tells whether a rule of the sweep has the condition.
+// has reports whether a rule of the sweep has the condition.
 func (w sweep) has(c condition) bool {
 	return slices.ContainsFunc(slices.Concat(w.exclude...), func(o condition) bool { return o.at == c.at && o.path == c.path })
 }

@@ -112,7 +112,7 @@ func users(path string) []string {
 	return usedBy[groupOf(path)]
 }
 
-// serves tells whether the setting at path means something to a measure.
+// serves reports whether the setting at path means something to a measure.
 func serves(path, measure string) bool {
 	u := users(path)
 	return u == nil || slices.Contains(u, measure)

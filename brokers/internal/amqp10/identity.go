@@ -46,7 +46,7 @@ type seen struct {
 	numbers map[string]*spans.Set // by producer
 }
 
-// first tells whether an identity comes for the first time. What has none is nobody's repetition.
+// first reports whether an identity comes for the first time. A message without one is no repetition.
 func (s *seen) first(identity any) bool {
 	text, _ := identity.(string)
 	producer, number, _ := strings.Cut(text, "-")

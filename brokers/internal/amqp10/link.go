@@ -33,7 +33,7 @@ type Link struct {
 	wire    wire
 }
 
-// Kept is what a dialect makes on a connection when it first needs it, and what ends with that. Whoever uses it holds the lock.
+// Kept is what a dialect makes on a connection when it first needs it, and what ends with that. Its user holds the lock.
 type Kept struct {
 	sync.Mutex
 	Value any
@@ -117,7 +117,7 @@ func (l *Link) dead() bool {
 	}
 }
 
-// cut closes the socket: whoever waits in a write or for the broker gets an error.
+// cut closes the socket: a caller that waits in a write or for the broker gets an error.
 func (l *Link) cut() {
 	if l != nil {
 		_ = l.wire.Close()

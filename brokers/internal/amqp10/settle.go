@@ -45,7 +45,7 @@ func (p *producer) settle() {
 		d.on.taken++
 		state, err := d.receipt.Wait(context.Background())
 		if _, released := state.(*amqp.StateReleased); released && err == nil && len(p.d.topology.Subscriptions) == 0 {
-			state = &amqp.StateAccepted{} // it was routed to no queue, and nobody was to have it
+			state = &amqp.StateAccepted{} // it was routed to no queue, as there is no subscription
 		}
 		p.outcomes.Add(d.slot, outcome(state, err))
 	}

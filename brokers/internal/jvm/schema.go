@@ -72,7 +72,7 @@ func schemaOf(items []item) Schema {
 	return s
 }
 
-// parse tells whether a text is a value of a simple type of XML schema; the servers take sizes with a unit for text.
+// parse reports whether a text is a value of a simple type of XML schema; the servers take sizes with a unit for text.
 var parse = map[string]func(string) bool{
 	"string":  func(string) bool { return true },
 	"boolean": func(s string) bool { return s == "true" || s == "false" },

@@ -8,7 +8,7 @@ import (
 // Patience is how long a test waits for what a healthy broker does within a moment, on a busy machine too.
 const Patience = time.Minute
 
-// Within tells whether ok comes true before bound is over.
+// Within reports whether ok comes true before bound is over.
 func Within(bound time.Duration, ok func() bool) bool {
 	for end := time.Now().Add(bound); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		if ok() {

@@ -68,7 +68,7 @@ func needed(g driver.Guarantee) int {
 	return 1
 }
 
-// enough tells whether one node flushed for each message, and others besides it: not always the same ones, since any
+// enough reports whether one node flushed for each message, and others besides it: not always the same ones, since any
 // majority will do.
 func enough(byNode []int, others int) bool {
 	most, all := slices.Max(byNode), 0

@@ -87,7 +87,7 @@ func cut(p []byte, stem string) (string, bool) {
 	return string(p[len(stem):]), true
 }
 
-// settled tells whether every message up to n has a fate.
+// settled reports whether every message up to n has a fate.
 func (l *ledger) settled(n int) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

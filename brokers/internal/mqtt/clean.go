@@ -32,7 +32,7 @@ func (d *driving) Clean(ctx context.Context) error {
 	return nil
 }
 
-// drain sends a last message and consumes until it comes: nobody tells how long a queue is.
+// drain sends a last message and consumes until it comes: the server does not tell how long a queue is.
 func (d *driving) drain(ctx context.Context, topic int) error {
 	last := fmt.Appendf(nil, "last %016x", rand.Uint64())
 	fate := make(fates, 1)

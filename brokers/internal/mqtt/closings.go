@@ -23,7 +23,7 @@ type closings struct {
 	n     int
 }
 
-// another notes that a connection was lost, and tells whether the server refuses what is sent. At QoS 0 nothing is answered.
+// another notes that a connection was lost, and reports whether the server refuses what is sent. At QoS 0 nothing is answered.
 func (c *closings) another(answered bool, qos byte) (refused bool) {
 	stood := qos == 0 && time.Since(c.began) > standing
 	if answered || stood || !c.sent {

@@ -30,7 +30,7 @@ func (d *driving) Consume(ctx context.Context, c driver.ConsumerConfig, s driver
 		came: driver.NewBatch(c.Headers, deliverBatch), one: driver.NewBatch(c.Headers, 1), ids: make([]uint16, 0, deliverBatch),
 	}
 	select {
-	case d.restoring <- struct{}{}: // nobody connects in this consumer's name
+	case d.restoring <- struct{}{}: // no restoring goroutine connects in this consumer's name
 		d.seat(c, nil)
 		<-d.restoring
 	case <-ctx.Done():

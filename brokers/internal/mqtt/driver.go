@@ -127,7 +127,7 @@ type driving struct {
 	ids   map[string]*identifiers // of the sessions that the server keeps, by client; nil where none has consumed
 	seats map[driver.Seat]*link   // of the consumers at work; nil while they connect
 
-	restoring chan struct{} // holds whoever restores; a lock that is not waited for longer than a context lasts
+	restoring chan struct{} // held while restoring; a lock that is not waited for longer than a context lasts
 }
 
 // fits implements driver.Kind.Fits.

@@ -78,7 +78,7 @@ func (d *driving) presence(c driver.ConsumerConfig) string {
 // asking is a connection that asks for sessions without their names.
 type asking struct {
 	*link
-	told  bool      // the server tells where nobody subscribes, which it needn't
+	told  bool      // the server tells where there is no subscriber, which it needn't
 	until time.Time // a consumer of another process should be back
 }
 
@@ -95,10 +95,10 @@ func (d *driving) ask(ctx context.Context) (*asking, error) {
 	return a, err
 }
 
-// subscriber tells whether somebody subscribes to the topic.
+// subscriber reports whether somebody subscribes to the topic.
 func (a *asking) subscriber(ctx context.Context, topic string) (bool, error) {
 	answer, err := a.Publish(ctx, &paho.Publish{Topic: topic, QoS: 1})
-	if answer != nil { // whoever may not publish there can't tell
+	if answer != nil { // a client that may not publish there can't tell
 		return answer.ReasonCode == packets.PubackSuccess, nil
 	}
 	return false, err

@@ -70,7 +70,7 @@ func (p *producer) answered(slot uint32, reason byte) {
 		return
 	}
 	if reason == packets.PubackNoMatchingSubscribers && len(p.d.subscriptions) == 0 {
-		reason = 0 // nobody was to have it
+		reason = 0 // there is no subscription
 	}
 	if reason != 0 {
 		err := errNobody

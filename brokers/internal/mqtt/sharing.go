@@ -23,7 +23,7 @@ func sharingSettings(p *Product) []driver.Setting {
 	return []driver.Setting{s}
 }
 
-// shared tells whether subscriptions are shared ones.
+// shared reports whether subscriptions are shared ones.
 func shared(p *Product, g driver.Guarantee, topic driver.Values) bool {
 	switch {
 	case !p.Shares:

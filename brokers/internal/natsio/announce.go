@@ -43,7 +43,7 @@ func (d *Dialer) Announced(ctx context.Context, c *Conn) error {
 func (d *Dialer) heardFrom(ctx context.Context, address, subject string, heard func() bool) error {
 	node, err := d.dial([]string{address}, "probe", nil, nil)
 	if err != nil {
-		d.Logf("%v", err) // a node that is down has nobody to serve
+		d.Logf("%v", err) // a node that is down serves no client
 		return nil
 	}
 	defer node.Shut()

@@ -10,7 +10,7 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// CheckSubject tells whether topic can be published to as a subject.
+// CheckSubject reports whether topic can be published to as a subject.
 func CheckSubject(topic string) error {
 	if strings.ContainsAny(topic, " \t\r\n*>") {
 		return fmt.Errorf("topic %q can't be a subject: it holds white space or a wildcard", topic)
@@ -26,12 +26,12 @@ func CheckSubject(topic string) error {
 	return nil
 }
 
-// CheckSize tells whether the server that c is connected to takes payloads of size bytes.
+// CheckSize reports whether the server that c is connected to takes payloads of size bytes.
 func CheckSize(c *Conn, size int) error {
 	return fitsSize(size, c.MaxPayload())
 }
 
-// FitsSize tells whether the server takes payloads of size bytes, as far as that is known before it runs.
+// FitsSize reports whether the server takes payloads of size bytes, as far as that is known before it runs.
 func FitsSize(t driver.Target, size int) error {
 	if limit := Limit(t); limit > 0 {
 		return fitsSize(size, limit)

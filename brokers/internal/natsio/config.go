@@ -142,7 +142,7 @@ func (b Block) known(name string) string {
 	return name
 }
 
-// ours reports whether settings decide where the server listens or stores, by whichever of their names.
+// ours reports whether settings decide where the server listens or stores, by any of their names.
 func ours(o *server.Options) bool {
 	texts := o.StoreDir + o.Host + o.HTTPHost + o.Cluster.Host + o.Gateway.Host + o.Gateway.Name + o.LeafNode.Host + o.Websocket.Host + o.MQTT.Host
 	return texts != "" || o.Port != 0 || o.HTTPPort != 0 || o.HTTPSPort != 0 || o.ProfPort != 0 ||

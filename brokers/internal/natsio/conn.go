@@ -292,7 +292,7 @@ func (c *Conn) Dial(network, address string) (net.Conn, error) {
 	return raw, nil
 }
 
-// Cut closes the socket under the client and lets it make no other: whoever is blocked writing gets an error.
+// Cut closes the socket under the client and lets it make no other: a blocked writer gets an error.
 func (c *Conn) Cut() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -50,7 +50,7 @@ func ready(ctx context.Context, n *provision.Node) error {
 	return nil
 }
 
-// Routed tells whether every node has routes to all others.
+// Routed reports whether every node has routes to all others.
 func Routed(ctx context.Context, c *provision.Cluster) error {
 	for _, n := range c.Nodes {
 		var v server.Routez
@@ -80,7 +80,7 @@ func Monitor(ctx context.Context, n *provision.Node, page string, into any) erro
 	return Read(ctx, "http://"+address(n.Ports["monitor"])+page, into)
 }
 
-// No connection is kept: its goroutines would outlive whoever asked.
+// No connection is kept: its goroutines would outlive the caller.
 var monitor = http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
 
 // Read fetches a page of a monitoring port.

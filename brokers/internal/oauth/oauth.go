@@ -33,7 +33,7 @@ type Source struct {
 	until  time.Time
 }
 
-// NewSource asks nobody yet.
+// NewSource sends no request yet.
 func NewSource(t driver.Target) *Source { return &Source{target: t} }
 
 // Name is what the endpoint is called in sentences.
@@ -64,7 +64,7 @@ func (s *Source) Token(ctx context.Context) (string, error) {
 	return token, nil
 }
 
-// Plain is user and password for a broker that takes a token as the password of whichever user.
+// Plain is user and password for a broker that takes a token as the password of any user.
 func (s *Source) Plain(ctx context.Context) (user, password string, err error) {
 	user, password = s.target.User, s.target.Password
 	switch s.target.Login {

@@ -10,7 +10,7 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-// ours are the groups of keys that every recipe sets itself; another value would put the broker where nobody looks.
+// ours are the groups of keys that every recipe sets itself; another value would put the broker where it is not looked for.
 var ours = []string{
 	"listeners", "cluster_formation", "cluster_name", "distribution",
 	"tcp_listen_options.port", "tcp_listen_options.fd", "mqtt.tcp_listen_options.port", "mqtt.tcp_listen_options.fd", "stream.tcp_listen_options.port", "stream.tcp_listen_options.fd",

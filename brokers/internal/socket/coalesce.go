@@ -90,7 +90,7 @@ func (c *Coalescer) Hold() {
 	}
 }
 
-// Release writes what was gathered, whoever gathered it, and ends the caller's gathering. After an error the connection is closed, so that the
+// Release writes what all callers gathered, and ends the caller's gathering. After an error the connection is closed, so that the
 // client's reader learns of it at once instead of at the next heartbeat.
 func (c *Coalescer) Release() error {
 	if c.due != nil {

@@ -12,7 +12,7 @@ type Set struct{ ranges []span } // ascending; no two of them touch
 
 type span struct{ from, to uint64 } // both are in it
 
-// Add puts n in and tells whether it is new.
+// Add puts n in and reports whether it is new.
 func (s *Set) Add(n uint64) bool {
 	at := s.behind(n)
 	if at > 0 && n <= s.ranges[at-1].to {
@@ -34,7 +34,7 @@ func (s *Set) Add(n uint64) bool {
 	return true
 }
 
-// Has tells whether n is in the set.
+// Has reports whether n is in the set.
 func (s *Set) Has(n uint64) bool {
 	at := s.behind(n)
 	return at > 0 && n <= s.ranges[at-1].to

@@ -117,7 +117,7 @@ func (p *sender) close(t *testing.T, healthy bool) {
 	}
 }
 
-// returns calls f and tells whether it returned within the bound, and what.
+// returns calls f and reports whether it returned within the bound, and what.
 func returns(bound time.Duration, f func() error) (inTime bool, err error) {
 	ended := make(chan error, 1)
 	go func() { ended <- f() }()

@@ -179,7 +179,7 @@ func (c *consumer) awaitReady(t *testing.T) {
 	}
 }
 
-// hasEnded tells whether Consume has returned.
+// hasEnded reports whether Consume has returned.
 func (c *consumer) hasEnded() bool {
 	select {
 	case <-c.returned:
