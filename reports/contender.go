@@ -128,8 +128,7 @@ func (c contender) statusCell(notes *footnotes) document.Cell {
 	for _, p := range c.points {
 		marks = append(marks, reasonMarks(p, notes)...)
 	}
-	slices.Sort(marks)
-	cell := document.Text(c.status()).Toned(worstTone(c.points...)).Marked(slices.Compact(marks)...)
+	cell := document.Text(c.status()).Toned(worstTone(c.points...)).Marked(marks...)
 	for _, p := range c.points {
 		for _, place := range []doubt.Place{doubt.Row, doubt.Counts} { // no column has counts
 			cell = notes.doubted(cell, place, withRates(p.Ok()), loadOf(p, p.Load()))

@@ -17,8 +17,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/doubt"
@@ -91,15 +89,11 @@ func (n *footnotes) doubtedAt(c document.Cell, place doubt.Place, quantile float
 	if c.Kind == document.Blank || c.Unused {
 		return c
 	}
-	var marks []int
 	for _, d := range results.MarkedDoubts(records) {
 		if kind := d.Kind(); results.Touches(d, place, quantile, records[0].Spec.ClosedLoop()) {
-			marks = addMark(marks, n.mark(string(kind.Class()), thing{key: kind.Sentence(), text: d.Text, share: d.Share}, of))
+			c = c.Marked(n.mark(string(kind.Class()), thing{key: kind.Sentence(), text: d.Text, share: d.Share}, of))
 		}
 	}
-	c = c.Marked(marks...)
-	slices.Sort(c.Marks)
-	c.Marks = slices.Compact(c.Marks) // a cell may be of several loads
 	return c
 }
 
@@ -127,7 +121,7 @@ func (n *footnotes) blocks() []document.Block {
 	var d document.Document
 	var said []string
 	for _, t := range n.once.things {
-		said = append(said, capitalized(t.text+t.names(false))+".")
+		said = append(said, results.Capital(t.text+t.names(false))+".")
 	}
 	if len(said) > 0 {
 		d.Say("How it was measured: " + strings.Join(said, " "))
@@ -136,12 +130,6 @@ func (n *footnotes) blocks() []document.Block {
 		d.Add(document.Note{Mark: i + 1, Text: f.title + ": " + n.text(f)})
 	}
 	return d.Blocks
-}
-
-// capitalized is a sentence with a capital letter at its beginning.
-func capitalized(sentence string) string {
-	first, size := utf8.DecodeRuneInString(sentence)
-	return string(unicode.ToUpper(first)) + sentence[size:]
 }
 
 // mostThings is how many things a footnote says; the report doubts has all.
@@ -182,12 +170,4 @@ func (n *footnotes) severalSettings() bool {
 		}
 	}
 	return len(settings) > 1
-}
-
-// addMark adds the mark of a footnote, unless it is there already.
-func addMark(marks []int, mark int) []int {
-	if slices.Contains(marks, mark) {
-		return marks
-	}
-	return append(marks, mark)
 }

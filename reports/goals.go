@@ -10,8 +10,6 @@
 package reports
 
 import (
-	"slices"
-
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/doubt"
 	"github.com/brokermark/brokermark/internal/results"
@@ -74,6 +72,5 @@ func (g searchGoal) whyUndecided(notes *footnotes) []int {
 		t := thing{key: doubt.IncompleteSearch.Sentence(), text: why.Text}
 		marks = append(marks, notes.mark(string(doubt.IncompleteSearch.Class()), t, loadOf(g.point, g.point.Load())))
 	}
-	slices.Sort(marks)
-	return slices.Compact(marks)
+	return marks
 }

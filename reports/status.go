@@ -147,7 +147,7 @@ func reasonMarks(p results.Point, notes *footnotes) []int {
 	var marks []int
 	for _, r := range p.Records {
 		if r.Status != results.OK && r.Reason != "" {
-			marks = addMark(marks, notes.ended(r.Status, r.Why(), loadOf(p, p.Load())))
+			marks = append(marks, notes.ended(r.Status, r.Why(), loadOf(p, p.Load())))
 		}
 	}
 	return marks

@@ -140,22 +140,14 @@ func AnswersClaims(set *results.Set) bool {
 	if err != nil || len(papers) == 0 || len(papers) < len(studiesOf(set)) {
 		return false
 	}
-	for _, p := range papers {
-		if !p.decidesClaim(set) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(papers, func(p Paper) bool { return !p.decidesClaim(set) })
 }
 
 // decidesClaim reports whether the results of a side answer a claim, or point to an answer.
 func (p Paper) decidesClaim(set *results.Set) bool {
 	own := p.ownResults(set)
-	for _, side := range p.measuredSides(own) {
-		answered := func(a claim.Answer) bool { return a.PointsTo != claim.Undecided }
-		if slices.ContainsFunc(claim.Answers(p.Claims, own, p.Study.Name, side), answered) {
-			return true
-		}
-	}
-	return false
+	isAnswer := func(a claim.Answer) bool { return a.PointsTo != claim.Undecided }
+	return slices.ContainsFunc(p.measuredSides(own), func(side string) bool {
+		return slices.ContainsFunc(claim.Answers(p.Claims, own, p.Study.Name, side), isAnswer)
+	})
 }

@@ -34,7 +34,7 @@ func driverKind() driver.Kind {
 		Fits:     fits,
 		Keeps:    keeps,
 		Redelivers: func(g driver.Guarantee, client driver.Values, _ map[string]any) time.Duration {
-			if unacknowledged(g, client) != "" {
+			if !driver.AcksAfter(g, client) {
 				return 0
 			}
 			return client.Duration("AckWait")

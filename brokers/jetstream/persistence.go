@@ -21,7 +21,7 @@ func served(g driver.Guarantee, asked map[string]any) (map[string]any, error) {
 	if g.Persistence != driver.Fsync {
 		return asked, nil
 	}
-	settings := natsio.Flatten(asked)
+	settings := driver.Flatten(asked)
 	if given, ok := settings[syncSetting]; ok && fmt.Sprint(given) != syncAlways {
 		return nil, driver.Unsupported("persistence: fsync", "it needs %s: %s, and the spec says %v", syncSetting, syncAlways, given)
 	}

@@ -27,8 +27,8 @@ var clientSettings = []driver.Setting{
 	{Scope: driver.ClientScope, Name: "consumer", Default: durable, Allowed: []string{durable, ordered}, Doc: "what a subscription is; durable: a consumer that the server keeps; ordered: one that the client makes, and makes anew where a message is missing, without acknowledgements: at most once, one consumer per subscription"},
 	{Scope: driver.ClientScope, Name: "consume", Default: callback, Allowed: []string{callback, fetch}, Doc: "how messages are asked for; callback: Consume, which asks for more before it has run out; fetch: Fetch, batch after batch"},
 	{Scope: driver.ClientScope, Name: "AckPolicy", Class: driver.Acknowledging, Default: "auto", Allowed: []string{"auto", "explicit", "all", "none"}, Doc: "how consumers acknowledge; auto: none where they acknowledge before delivery, as at-most-once has it, else explicit"},
-	{Scope: driver.ClientScope, Name: "AckWait", Default: 30 * time.Second, Least: time.Millisecond, Idle: unacknowledged, Doc: "a message not acknowledged by then is delivered again"},
-	{Scope: driver.ClientScope, Name: "MaxAckPending", Class: driver.Prefetching, Default: int64(10_000), Least: int64(-1), Idle: unacknowledged, Doc: "messages that may be delivered and not acknowledged, per subscription; -1: no limit"},
+	{Scope: driver.ClientScope, Name: "AckWait", Default: 30 * time.Second, Least: time.Millisecond, Idle: driver.WithoutAcks, Doc: "a message not acknowledged by then is delivered again"},
+	{Scope: driver.ClientScope, Name: "MaxAckPending", Class: driver.Prefetching, Default: int64(10_000), Least: int64(-1), Idle: driver.WithoutAcks, Doc: "messages that may be delivered and not acknowledged, per subscription; -1: no limit"},
 	{Scope: driver.ClientScope, Name: "PullMaxMessages", Class: driver.Prefetching, Default: int64(2000), Least: int64(1), Idle: byBytes, Doc: "messages asked for ahead, per consumer; refilled at half, or with consume: fetch those of a batch"},
 	{Scope: driver.ClientScope, Name: "PullMaxBytes", Default: int64(0), Least: int64(0), Doc: "bytes asked for ahead instead of messages, with consume: fetch beside them; 0: count messages"},
 	{Scope: driver.ClientScope, Name: "PullExpiry", Default: jetstream.DefaultExpires, Least: time.Second, Doc: "how long the server keeps a pull request, at least 1s and two PullHeartbeats"},
@@ -36,18 +36,8 @@ var clientSettings = []driver.Setting{
 	natsio.MonitorSetting(unsynced),
 }
 
-func unacknowledged(g driver.Guarantee, v driver.Values) string {
-	if !driver.AcksAfter(g, v) {
-		return "with consumer.ack: before, which at-most-once has unless asked otherwise, consumers acknowledge nothing"
-	}
-	return ""
-}
-
 func unsynced(g driver.Guarantee, _ driver.Values) string {
-	if g.Persistence != driver.Fsync {
-		return "only for persistence: fsync the servers are asked how they write"
-	}
-	return ""
+	return driver.If(g.Persistence != driver.Fsync, "only for persistence: fsync the servers are asked how they write")
 }
 
 func byBytes(_ driver.Guarantee, v driver.Values) string {

@@ -158,8 +158,5 @@ func (k *kafka) Close() error {
 
 // Silence implements driver.Silent.
 func (k *kafka) Silence() string {
-	if k.config.Guarantee.Acks == driver.AcksNone {
-		return "with acks: none Kafka closes the connection of a producer whose messages it refuses, and does not say why; acks: leader tells"
-	}
-	return ""
+	return driver.If(k.config.Guarantee.Acks == driver.AcksNone, "with acks: none Kafka closes the connection of a producer whose messages it refuses, and does not say why; acks: leader tells")
 }

@@ -55,10 +55,7 @@ func client(name string, value any, doc string, allowed ...string) driver.Settin
 }
 
 func transactionless(g driver.Guarantee, _ driver.Values) string {
-	if g.Delivery != driver.ExactlyOnce {
-		return "only delivery: exactly-once has transactions"
-	}
-	return ""
+	return driver.If(g.Delivery != driver.ExactlyOnce, "only delivery: exactly-once has transactions")
 }
 
 // The values of group.protocol, which are Java's.
@@ -69,10 +66,7 @@ const (
 )
 
 func sharing(_ driver.Guarantee, v driver.Values) string {
-	if shares(v) {
-		return "with group.protocol: share records are acknowledged one by one, and no offset is committed"
-	}
-	return ""
+	return driver.If(shares(v), "with group.protocol: share records are acknowledged one by one, and no offset is committed")
 }
 
 func byBroker(_ driver.Guarantee, v driver.Values) string {
@@ -99,10 +93,7 @@ func redelivers(_ driver.Guarantee, client driver.Values, server map[string]any)
 }
 
 func unanswered(g driver.Guarantee, _ driver.Values) string {
-	if g.Acks == driver.AcksNone {
-		return "with acks: none the broker doesn't answer"
-	}
-	return ""
+	return driver.If(g.Acks == driver.AcksNone, "with acks: none the broker doesn't answer")
 }
 
 func committing(g driver.Guarantee, v driver.Values) string {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/brokermark/brokermark/brokers/internal/natsio"
+	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
@@ -62,7 +63,7 @@ func tuning() []string {
 
 func configure(_ context.Context, n *provision.Node) error {
 	outer, inner := map[string]any{}, map[string]any{}
-	for name, value := range natsio.Flatten(n.Cluster.Settings) {
+	for name, value := range driver.Flatten(n.Cluster.Settings) {
 		if own, ok := strings.CutPrefix(name, block); ok {
 			inner[own] = value
 			continue

@@ -41,17 +41,11 @@ var settings = append([]driver.Setting{
 }, natsio.ConnectionSettings(-1)...)
 
 func windowed(g driver.Guarantee, _ driver.Values) string {
-	if g.Delivery != driver.AtMostOnce {
-		return "inFlight.messages is the window of what is acknowledged"
-	}
-	return ""
+	return driver.If(g.Delivery != driver.AtMostOnce, "inFlight.messages is the window of what is acknowledged")
 }
 
 func unrepeated(g driver.Guarantee, _ driver.Values) string {
-	if g.Delivery == driver.AtMostOnce {
-		return "at most once nothing is sent again"
-	}
-	return ""
+	return driver.If(g.Delivery == driver.AtMostOnce, "at most once nothing is sent again")
 }
 
 func supports(g driver.Guarantee) error {

@@ -22,7 +22,7 @@ var needs = map[driver.Persistence]map[string]any{
 
 // server implements driver.Kind.Server.
 func server(g driver.Guarantee, asked map[string]any) (map[string]any, error) {
-	settings := natsio.Flatten(asked)
+	settings := driver.Flatten(asked)
 	need := maps.Clone(needs[g.Persistence])
 	if g.Replicas > 1 {
 		delete(need, "streaming.file.sync")
@@ -46,7 +46,7 @@ func server(g driver.Guarantee, asked map[string]any) (map[string]any, error) {
 func attaching(settings map[string]any, t driver.Target) []string {
 	monitors := natsio.Monitors(driver.Config{Client: driver.Values{"monitor": ""}, Target: t})
 	said := []string{"client.monitor=" + strings.Join(monitors, ",")}
-	switch store, _ := natsio.Flatten(settings)["streaming.store"].(string); {
+	switch store, _ := driver.Flatten(settings)["streaming.store"].(string); {
 	case len(monitors) > 1:
 		said = append(said, fmt.Sprintf("replicas=%d", len(monitors)))
 	case !strings.EqualFold(store, "file"):

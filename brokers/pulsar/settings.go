@@ -59,24 +59,15 @@ func clientSetting(name string, value any, doc string, allowed ...string) driver
 }
 
 func unbatched(_ driver.Guarantee, v driver.Values) string {
-	if !v.Bool("batchingEnabled") {
-		return "batchingEnabled is false"
-	}
-	return ""
+	return driver.If(!v.Bool("batchingEnabled"), "batchingEnabled is false")
 }
 
 func ungrouped(_ driver.Guarantee, v driver.Values) string {
-	if v.Duration("ackGroupingTime") == 0 {
-		return "with ackGroupingTime: 0s each acknowledgement is sent at once"
-	}
-	return ""
+	return driver.If(v.Duration("ackGroupingTime") == 0, "with ackGroupingTime: 0s each acknowledgement is sent at once")
 }
 
 func unkept(g driver.Guarantee, _ driver.Values) string {
-	if g.Persistence == driver.Memory {
-		return "a non-persistent topic keeps no message and no place of a subscription"
-	}
-	return ""
+	return driver.If(g.Persistence == driver.Memory, "a non-persistent topic keeps no message and no place of a subscription")
 }
 
 func unquoted(g driver.Guarantee, v driver.Values) string {

@@ -44,10 +44,7 @@ var settings = []driver.Setting{
 }
 
 func unlimited(_ driver.Guarantee, topic driver.Values) string {
-	if topic.Int("x-max-length") == unset {
-		return "x-max-length doesn't limit the queue"
-	}
-	return ""
+	return driver.If(topic.Int("x-max-length") == unset, "x-max-length doesn't limit the queue")
 }
 
 // supports refuses what no queue of RabbitMQ can promise.

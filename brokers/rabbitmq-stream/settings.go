@@ -32,10 +32,7 @@ var settings = []driver.Setting{
 }
 
 func unstored(g driver.Guarantee, _ driver.Values) string {
-	if g.Delivery == driver.AtMostOnce {
-		return "at most once a consumer stores no offset"
-	}
-	return ""
+	return driver.If(g.Delivery == driver.AtMostOnce, "at most once a consumer stores no offset")
 }
 
 var codecs = map[string]func(stream.Compression) stream.Compression{

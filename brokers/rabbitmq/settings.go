@@ -16,8 +16,8 @@ var settings = []driver.Setting{
 	driver.ModeSetting("a batch goes out in one write (write.buffer), reads bring up to 64 KiB, and what has come is handed over together"),
 	driver.AckSetting(),
 	{Scope: driver.ClientScope, Name: "channels", Default: int64(1), Least: int64(1), Most: int64(channelMax - 1), Doc: "producers, and consumers of one subscription of a topic, that share a connection, each with channels of its own"},
-	{Scope: driver.ClientScope, Name: "prefetch", Class: driver.Prefetching, Default: int64(1000), Least: int64(0), Most: int64(65535), Idle: autoAcked, Doc: "messages a consumer may hold unacknowledged (basic.qos); 0 is unlimited"},
-	{Scope: driver.ClientScope, Name: "ack.every", Class: driver.Acknowledging, Default: int64(1), Least: int64(1), Idle: autoAcked, Doc: "messages acknowledged by one basic.ack (multiple); at most half the prefetch is used"},
+	{Scope: driver.ClientScope, Name: "prefetch", Class: driver.Prefetching, Default: int64(1000), Least: int64(0), Most: int64(65535), Idle: driver.WithoutAcks, Doc: "messages a consumer may hold unacknowledged (basic.qos); 0 is unlimited"},
+	{Scope: driver.ClientScope, Name: "ack.every", Class: driver.Acknowledging, Default: int64(1), Least: int64(1), Idle: driver.WithoutAcks, Doc: "messages acknowledged by one basic.ack (multiple); at most half the prefetch is used"},
 	{Scope: driver.ClientScope, Name: "ack.delay", Class: driver.Acknowledging, Default: 5 * time.Millisecond, Idle: ackedAlone, Doc: "longest wait of a delivered message for its basic.ack"},
 	{Scope: driver.ClientScope, Name: "mandatory", Default: false, Doc: "have unroutable messages returned, which fails them"},
 	{Scope: driver.ClientScope, Name: "write.buffer", Class: driver.Batching, Default: int64(64 << 10), Least: int64(0), Most: int64(1 << 30), Idle: driver.TunedOnly, Doc: "bytes gathered before a write to the socket, at most one batch; 0 is the client's one write per message"},
@@ -39,33 +39,19 @@ var settings = []driver.Setting{
 	{Scope: driver.TopicScope, Name: "x-queue-leader-locator", Default: "", Allowed: []string{"", "client-local", "balanced"}, Doc: "where a new queue's leader is placed"},
 }
 
-// autoAcked: what the server counts as acknowledged when it is sent needs neither an ack nor a limit.
-func autoAcked(g driver.Guarantee, v driver.Values) string {
-	if !driver.AcksAfter(g, v) {
-		return "with consumer.ack: before, which at-most-once has unless asked otherwise, consumers acknowledge nothing"
-	}
-	return ""
-}
-
 func ackedAlone(g driver.Guarantee, v driver.Values) string {
 	if v.Int("ack.every") == 1 {
 		return "ack.every is 1, so that no message waits for others"
 	}
-	return autoAcked(g, v)
+	return driver.WithoutAcks(g, v)
 }
 
 func ofClassic(g driver.Guarantee, v driver.Values) string {
-	if quorum(g, v) {
-		return "quorum queues have no such argument"
-	}
-	return ""
+	return driver.If(quorum(g, v), "quorum queues have no such argument")
 }
 
 func ofQuorum(g driver.Guarantee, v driver.Values) string {
-	if !quorum(g, v) {
-		return "classic queues have no such argument"
-	}
-	return ""
+	return driver.If(!quorum(g, v), "classic queues have no such argument")
 }
 
 // keeps implements driver.Kind.Keeps. What a limit refuses (x-overflow: reject-publish) is no loss: the producer is told.
@@ -88,10 +74,7 @@ func keeps(_, topic driver.Values, size int64) driver.Limit {
 }
 
 func unlimited(_ driver.Guarantee, v driver.Values) string {
-	if v.Int("x-max-length") == unset && v.Int("x-max-length-bytes") == unset {
-		return "neither x-max-length nor x-max-length-bytes limits the queue"
-	}
-	return ""
+	return driver.If(v.Int("x-max-length") == unset && v.Int("x-max-length-bytes") == unset, "neither x-max-length nor x-max-length-bytes limits the queue")
 }
 
 // arguments are the queue arguments that were asked for or follow from the guarantee, by their native names.

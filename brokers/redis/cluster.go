@@ -41,7 +41,7 @@ func clusterKind() driver.Kind {
 	return driver.Kind{
 		Without: map[driver.Class]string{driver.Acknowledging: "one XACK for what a read has brought", driver.Publishing: "the run's window", driver.Threading: "by the load"},
 		Client:  library, Settings: clusterSettings, Supports: clusterSupports, Failover: true, Nodes: clusterNodes,
-		Fits: clusterFits, Server: clusterServer, Maps: clusterNatives, Keeps: keeps, ServerKeeps: drops.By(clusterName), Share: share, Headers: driver.Always, Attaching: attaching, Open: openCluster, Found: finds, Marks: marks,
+		Fits: clusterFits, Server: clusterServer, Maps: clusterNatives, Keeps: keeps, ServerKeeps: drops.By(clusterName), Share: driver.TakeTurnsAtPartitions, Headers: driver.Always, Attaching: attaching, Open: openCluster, Found: finds, Marks: marks,
 	}
 }
 

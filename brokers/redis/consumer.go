@@ -14,7 +14,7 @@ import (
 // Consume is one consumer of the group that its subscription is. A lost connection is made anew until ctx ends; what
 // was not acknowledged on it is read again.
 func (d *session) Consume(ctx context.Context, c driver.ConsumerConfig, s driver.Sink, ready func()) error {
-	if err := share(d.config.Guarantee, d.config.Topic, c.ID+1, len(d.streams[c.Topic])); err != nil {
+	if err := driver.TakeTurnsAtPartitions(d.config.Guarantee, d.config.Topic, c.ID+1, len(d.streams[c.Topic])); err != nil {
 		return err
 	}
 	var streams []string

@@ -23,7 +23,7 @@ func driverKind() driver.Kind {
 	return driver.Kind{
 		Without: map[driver.Class]string{driver.Acknowledging: "one XACK for what a read has brought", driver.Publishing: "the run's window", driver.Threading: "by the load"},
 		Client:  library, Settings: slices.Concat(streamSettings, connectionSettings, sentinelSettings), Supports: supports,
-		Fits: fits, Maps: natives, Keeps: keeps, ServerKeeps: drops.By("redis"), Share: share, Headers: driver.Always, Shared: true, Attaching: attaching, Open: open, Found: finds, Marks: marks,
+		Fits: fits, Maps: natives, Keeps: keeps, ServerKeeps: drops.By("redis"), Share: driver.TakeTurnsAtPartitions, Headers: driver.Always, Shared: true, Attaching: attaching, Open: open, Found: finds, Marks: marks,
 	}
 }
 
@@ -54,10 +54,7 @@ var connectionSettings = []driver.Setting{
 }
 
 func unreplicated(g driver.Guarantee, _ driver.Values) string {
-	if awaited(g) == 0 {
-		return "no replica is waited for without acks: quorum and several replicas"
-	}
-	return ""
+	return driver.If(awaited(g) == 0, "no replica is waited for without acks: quorum and several replicas")
 }
 
 func supports(g driver.Guarantee) error {
@@ -90,14 +87,6 @@ type session struct {
 	before        map[string]string
 	stopTrim      context.CancelFunc
 	trimmed       chan struct{}
-}
-
-// share implements driver.Kind.Share: only consumers of the same stream take turns.
-func share(g driver.Guarantee, topic driver.Values, consumers, partitions int) error {
-	if consumers <= partitions {
-		return nil
-	}
-	return driver.TakeTurns(g, topic, consumers, partitions)
 }
 
 // fits implements driver.Kind.Fits.

@@ -27,10 +27,7 @@ var sentinelSettings = []driver.Setting{
 }
 
 func unwatched(_ driver.Guarantee, v driver.Values) string {
-	if v.String(masterName) == "" {
-		return "without MasterName there are no sentinels"
-	}
-	return ""
+	return driver.If(v.String(masterName) == "", "without MasterName there are no sentinels")
 }
 
 // fitsSentinel refuses sentinels of a server that is started here.

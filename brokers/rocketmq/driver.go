@@ -40,10 +40,7 @@ var settings = []driver.Setting{
 
 // inTurn implements driver.Setting.Idle.
 func inTurn(g driver.Guarantee, _ driver.Values) string {
-	if g.Ordering == driver.Ordered {
-		return "what is ordered is sent and received call by call"
-	}
-	return ""
+	return driver.If(g.Ordering == driver.Ordered, "what is ordered is sent and received call by call")
 }
 
 func supports(g driver.Guarantee) error {

@@ -22,15 +22,7 @@ func init() {
 // Kind describes the driver: name "sim". Any non-empty string is an address; all drivers in the process that open the
 // same one share its broker.
 func Kind() driver.Kind {
-	return driver.Kind{Settings: declared(), Supports: supports, Fits: fits, Maps: natives, Share: share, Keeps: keeps, Redelivers: redelivers, Headers: driver.Always, Shared: true, Open: open}
-}
-
-// share implements driver.Kind.Share: the surplus consumers of a partition compete for it.
-func share(g driver.Guarantee, topic driver.Values, consumers, partitions int) error {
-	if consumers <= partitions {
-		return nil
-	}
-	return driver.TakeTurns(g, topic, consumers, partitions)
+	return driver.Kind{Settings: declared(), Supports: supports, Fits: fits, Maps: natives, Share: driver.TakeTurnsAtPartitions, Keeps: keeps, Redelivers: redelivers, Headers: driver.Always, Shared: true, Open: open}
 }
 
 // keeps implements driver.Kind.Keeps.

@@ -75,12 +75,8 @@ func (s Statement) contendersIn(cell group) ([]contender, *undecided) {
 
 // haveAll reports whether all of the named ones are among the contenders.
 func haveAll(contenders []contender, named []string) bool {
-	for _, name := range named {
-		if _, ok := find(contenders, name); !ok {
-			return false
-		}
-	}
-	return true
+	isMissing := func(name string) bool { _, ok := find(contenders, name); return !ok }
+	return !slices.ContainsFunc(named, isMissing)
 }
 
 func find(contenders []contender, name string) (c contender, ok bool) {

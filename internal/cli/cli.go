@@ -30,12 +30,8 @@ type shell struct {
 	watched  *crash.Inside // connection to the process that records what is under way if this one crashes; nil: there is none
 }
 
-// Main runs the program: args without its name, and the streams. It returns the exit code and never panics. When ctx
-// ends, what is under way is recorded as aborted and cleaned up before Main returns.
-func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	return (&shell{in: stdin, out: stdout, err: stderr}).main(ctx, args)
-}
-
+// main runs the program with args, without its name. It returns the exit code and never panics. When ctx ends, what is under way is
+// recorded as aborted and cleaned up before main returns.
 func (s *shell) main(ctx context.Context, args []string) (code int) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -177,25 +173,6 @@ func helpFor(help *cobra.Command, args []string) error {
 
 // Command returns the command with all its subcommands, of which manuals and completions are made.
 func Command() *cobra.Command { return (&shell{}).root() }
-
-// Usage is a command such as "brokermark broker up" with the examples in its help.
-type Usage struct{ Path, Example string }
-
-// Commands lists every command that users type, in the order of the help.
-func Commands() []Usage {
-	var list []Usage
-	var walk func(c *cobra.Command)
-	walk = func(c *cobra.Command) {
-		if c.HasParent() && c.Example != "" || !c.HasParent() {
-			list = append(list, Usage{c.CommandPath(), c.Example})
-		}
-		for _, sub := range c.Commands() {
-			walk(sub)
-		}
-	}
-	walk((&shell{}).root())
-	return list
-}
 
 // watched are the commands that use client libraries, which may panic in goroutines of their own. Another process of the program
 // starts such a command, waits for it, and reports a crash.

@@ -285,7 +285,7 @@ func settingsByClass(args []string) (document.Document, error) {
 }
 
 func addClass(d *document.Document, name, principle string, of func(catalog.Product) string) error {
-	d.Add(document.Heading{Level: 1, Text: strings.ToUpper(name[:1]) + name[1:]})
+	d.Add(document.Heading{Level: 1, Text: results.Capital(name)})
 	d.Say(principle)
 	t := document.Table{Columns: []document.Column{
 		{Key: "class", MachinesOnly: true}, {Key: "broker", Name: "broker", Identifies: true}, {Key: "defaults", Name: "defaults", Wide: true},

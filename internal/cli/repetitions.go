@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
@@ -41,7 +40,7 @@ func shows(p plan) []string {
 		if len(p.studies) > 1 {
 			line = s.Name + ", " + line
 		}
-		lines = append(lines, strings.ToUpper(line[:1])+line[1:]+".")
+		lines = append(lines, results.Capital(line)+".")
 	}
 	return lines
 }

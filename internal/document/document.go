@@ -286,7 +286,7 @@ func (c Cell) Excluded(unused bool) Cell {
 
 // Marked returns the cell with footnotes added.
 func (c Cell) Marked(marks ...int) Cell {
-	c.Marks = slices.Concat(c.Marks, marks)
+	c.Marks = slices.Compact(slices.Sorted(slices.Values(slices.Concat(c.Marks, marks))))
 	return c
 }
 

@@ -26,6 +26,11 @@ func AcksAfter(g Guarantee, client Values) bool {
 	return g.Delivery != AtMostOnce
 }
 
+// WithoutAcks is the Setting.Idle of what matters only to consumers that acknowledge.
+func WithoutAcks(g Guarantee, client Values) string {
+	return If(!AcksAfter(g, client), "with consumer.ack: before, which at-most-once has unless asked otherwise, consumers acknowledge nothing")
+}
+
 // FitsAck refuses an acknowledgement that gives away what g promises.
 func FitsAck(g Guarantee, client Values) error {
 	if g.Delivery != AtMostOnce && !AcksAfter(g, client) {

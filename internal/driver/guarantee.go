@@ -53,3 +53,11 @@ func TakeTurns(g Guarantee, _ Values, consumers, _ int) error {
 	return Unsupported(fmt.Sprintf("consumerPerSubscription: %d", consumers),
 		"a subscription's consumers take turns here, so that its messages would be in no order; ordering: ordered needs one")
 }
+
+// TakeTurnsAtPartitions is Kind.Share of a broker that deals out the messages of a partition where it has several consumers.
+func TakeTurnsAtPartitions(g Guarantee, topic Values, consumers, partitions int) error {
+	if consumers <= partitions {
+		return nil
+	}
+	return TakeTurns(g, topic, consumers, partitions)
+}

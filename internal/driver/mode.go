@@ -27,8 +27,5 @@ func UsesStock(client Values) bool { return client[modeSetting] == Stock }
 
 // TunedOnly is the Setting.Idle of what only the tuned way has.
 func TunedOnly(_ Guarantee, client Values) string {
-	if UsesStock(client) {
-		return "client.mode is stock"
-	}
-	return ""
+	return If(UsesStock(client), "client.mode is stock")
 }

@@ -43,6 +43,14 @@ type Setting struct {
 // Path is the setting's in a spec: "client.linger.ms".
 func (s Setting) Path() string { return s.Scope.path(s.Name) }
 
+// If is a reason, as of Setting.Idle, where a condition holds, and "" elsewhere.
+func If(holds bool, reason string) string {
+	if holds {
+		return reason
+	}
+	return ""
+}
+
 // In is s as one of a class.
 func (s Setting) In(c Class) Setting {
 	s.Class = c
@@ -112,6 +120,21 @@ var ofSpec = map[string]string{
 	"acks": "acks: none, leader or quorum (Kafka's 0, 1 and all)", "request.required.acks": "acks: none, leader or quorum (Kafka's 0, 1 and all)",
 	"replication.factor": "replicas", "num.partitions": "partitionsPerTopic", "transactional.id": "delivery: exactly-once", "bootstrap.servers": "attach", "metadata.broker.list": "attach",
 	"security.protocol": "tls, with user or login for SASL", "sasl.username": "user", "ssl.ca.location": "caFile", "ssl.truststore.location": "caFile",
+}
+
+// Flatten gives nested settings dotted paths for names.
+func Flatten(settings map[string]any) map[string]any {
+	flat := map[string]any{}
+	for name, v := range settings {
+		nested, ok := v.(map[string]any)
+		if !ok {
+			flat[name] = v
+		}
+		for below, value := range Flatten(nested) {
+			flat[name+"."+below] = value
+		}
+	}
+	return flat
 }
 
 // unknown refuses a name that isn't among the known ones, with the nearest or else all of them.

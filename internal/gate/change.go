@@ -171,12 +171,10 @@ func (c Condition) notOnBothSides(records []store.Record) string {
 
 // lacksMetric reports whether both sides ended ok at a load, and neither has a value of the metric.
 func (c Condition) lacksMetric(l pairLoad) bool {
-	for _, side := range []sideLoad{l.first, l.second} {
-		if side.empty() || side.failure != "" || len(c.values(side.records)) > 0 {
-			return false
-		}
+	lacks := func(side sideLoad) bool {
+		return !side.empty() && side.failure == "" && len(c.values(side.records)) == 0
 	}
-	return true
+	return lacks(l.first) && lacks(l.second)
 }
 
 // judgePairLoad judges one load of a pair.

@@ -30,7 +30,7 @@ func checkLimit(t *testing.T, r store.Record, cause, words string) {
 	t.Logf("%.0f/s: %s", r.Result.PublishRate, limits)
 	switch {
 	case limits.Are(cause) && strings.Contains(limits[0].Seen, words):
-	case hasDoubt(r, "busy-machine"):
+	case hasDoubt(r, "busy-machine"), hasDoubt(r, "stolen"):
 		testkit.Undecided(t, "%s, and others used the machine", limits)
 	default:
 		t.Errorf("%s; planted is %s, %q: %s %s, %+v", limits, cause, words, r.Status, r.Reason, r.Result.Cost.Shares)
@@ -47,6 +47,9 @@ func TestLimitsPlantedOnSimAreNamed(t *testing.T) {
 		"one busy thread of the client": {func(s *study.Spec) { s.Client = map[string]any{"work": "60us"} }, "client", "sim.(*"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if c.cause == "client" {
+				testkit.Long(t) // it takes a whole core, which a virtual machine with neighbours may not have
+			}
 			checkLimit(t, runOnce(t, longSpec(t, func(s *study.Spec) {
 				asFastAsItCan(s, 1500*time.Millisecond)
 				s.InFlight.Messages = 100

@@ -25,12 +25,8 @@ func isBlank(t document.Table, c document.Column) bool {
 	if len(t.Rows) == 0 {
 		return !c.Identifies
 	}
-	for _, row := range t.Rows {
-		if row[c.Key].Kind != document.Blank || len(row[c.Key].Marks) > 0 {
-			return false
-		}
-	}
-	return true
+	shows := func(row document.Row) bool { return row[c.Key].Kind != document.Blank || len(row[c.Key].Marks) > 0 }
+	return !slices.ContainsFunc(t.Rows, shows)
 }
 
 // numeric reports whether a column holds no words. Such columns are aligned to the right.

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/brokermark/brokermark/internal/unit"
 )
@@ -181,5 +183,6 @@ func Capital(text string) string {
 	if word, _, _ := strings.Cut(text, " "); strings.ContainsAny(word, digits) || text == "" {
 		return text
 	}
-	return strings.ToUpper(text[:1]) + text[1:]
+	first, size := utf8.DecodeRuneInString(text)
+	return string(unicode.ToUpper(first)) + text[size:]
 }

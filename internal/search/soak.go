@@ -1,17 +1,14 @@
 package search
 
+import "slices"
+
 // A goal may ask for a soak: a trial of many minutes, long enough to fill the caches that hide what a broker can't sustain.
 // It follows at the rate that long trials confirmed. If it fails, these have proved too lenient, also at lower rates. So
 // from then on only soaks make a lower bound.
 
 // anySoakFailed reports whether a soak has failed at any rate.
 func (g *goalSearch) anySoakFailed() bool {
-	for _, r := range g.tried {
-		if r.soakFailed {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(g.tried, func(r *triedRate) bool { return r.soakFailed })
 }
 
 // soakedClass is the class of a rate once a soak has failed. Long trials can still reject a rate, but not confirm it.

@@ -178,12 +178,10 @@ func tableColumns(t document.Table) []tableColumn {
 
 // namesUnitsOf reports whether the units of column a are, row by row, also those of the numbers in column b.
 func namesUnitsOf(a, b document.Column, rows []document.Row) bool {
-	for _, row := range rows {
-		if row[b.Key].IsNumber() && unitOf(row[a.Key], a) != unitOf(row[b.Key], b) {
-			return false
-		}
+	hasOther := func(row document.Row) bool {
+		return row[b.Key].IsNumber() && unitOf(row[a.Key], a) != unitOf(row[b.Key], b)
 	}
-	return true
+	return !slices.ContainsFunc(rows, hasOther)
 }
 
 // unitOf is the unit of a cell: its own or, if it has none, that of its column.

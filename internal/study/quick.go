@@ -1,5 +1,7 @@
 package study
 
+import "slices"
+
 // Quick shortens every point to a few seconds, for a first look: shorter phases and trials, one confirmation, three
 // rates of a curve, small counts and backlogs. Settings overridden by Set or SetAxis stay. What it changes is part of
 // the spec, so quick points are points of their own.
@@ -7,12 +9,7 @@ func (s *Study) Quick() { s.quick = true }
 
 func shorten(s *Spec, d *draft) {
 	free := func(path string) bool {
-		for _, p := range d.under(path) {
-			if d.given[p].rank == rankFlags {
-				return false
-			}
-		}
-		return true
+		return !slices.ContainsFunc(d.under(path), func(p string) bool { return d.given[p].rank == rankFlags })
 	}
 	atMost := func(path string, t *Duration, most float64) {
 		if free(path) {

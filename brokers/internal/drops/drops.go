@@ -116,8 +116,7 @@ func By(broker string) func(server, topic map[string]any, size int64) driver.Lim
 		panic("drops: nothing is said of " + broker)
 	}
 	return func(server, topic map[string]any, size int64) (limit driver.Limit) {
-		asked := map[string]any{}
-		flatten(asked, "", server)
+		asked := driver.Flatten(server)
 		for name, value := range asked {
 			i := slices.IndexFunc(rules, func(r rule) bool { match, _ := path.Match(r.name, name); return match })
 			if i < 0 {
@@ -172,15 +171,4 @@ func amount(text string) int64 {
 		n *= 1e9
 	}
 	return int64(n)
-}
-
-// flatten adds settings in blocks under names with dots.
-func flatten(into map[string]any, prefix string, settings map[string]any) {
-	for name, value := range settings {
-		if block, ok := value.(map[string]any); ok {
-			flatten(into, prefix+name+".", block)
-			continue
-		}
-		into[prefix+name] = value
-	}
 }

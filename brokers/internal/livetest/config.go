@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/provision"
 )
 
 // Kind is the registered driver.
@@ -39,4 +40,13 @@ func Guarantee(d driver.Delivery, p driver.Persistence, a driver.Acks, o driver.
 // Topic is a topology of one topic.
 func Topic(name string, partitions int, subscriptions ...string) driver.Topology {
 	return driver.Topology{Topics: []driver.Topic{{Name: name, Partitions: partitions}}, Subscriptions: subscriptions}
+}
+
+// TargetOf is the running instance: its nodes, certificates, login and further addresses.
+func TargetOf(in *provision.Instance) driver.Target {
+	t := driver.Target{Addresses: in.Addresses(), TLS: in.ClientTLS(), Version: in.Version(), Endpoints: in.Endpoints()}
+	if l := in.Login(); l != nil {
+		t.User, t.Password = l.User, l.Password
+	}
+	return t
 }

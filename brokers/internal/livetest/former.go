@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/brokermark/brokermark/brokers/internal/reach"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/testkit"
@@ -41,7 +40,7 @@ func Serves(t *testing.T, o provision.Options, g driver.Guarantee, topic map[str
 const some = 2000
 
 func serves(t *testing.T, in *provision.Instance, g driver.Guarantee, topic map[string]any) {
-	r := Open(t, in.Broker(), Config(t, in.Broker(), reach.Instance(in), g, nil, topic), Topic("serves", 1, "s"))
+	r := Open(t, in.Broker(), Config(t, in.Broker(), TargetOf(in), g, nil, topic), Topic("serves", 1, "s"))
 	end := r.Consume(t, driver.ConsumerConfig{})
 	post := func(word string) {
 		for n := range some {

@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/brokermark/brokermark/brokers/internal/reach"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/testkit"
@@ -49,7 +48,7 @@ func Start(t *testing.T, o provision.Options) (*provision.Instance, driver.Targe
 			t.Error(err)
 		}
 	})
-	return in, reach.Instance(in)
+	return in, TargetOf(in)
 }
 
 // compiledOnce are the server's settings with java's first compiler alone, unless they choose: on a machine whose cores

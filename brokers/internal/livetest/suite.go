@@ -4,7 +4,6 @@ import (
 	"context"
 	"testing"
 
-	"github.com/brokermark/brokermark/brokers/internal/reach"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/driver/drivertest"
 	"github.com/brokermark/brokermark/internal/provision"
@@ -34,7 +33,7 @@ func Tuned(t *testing.T, o provision.Options, guarantees ...driver.Guarantee) dr
 func SuiteOn(t *testing.T, in *provision.Instance, guarantees ...driver.Guarantee) drivertest.Suite {
 	t.Helper()
 	s := suite(Kind(t, in.Broker()), &in, in.Nodes(), guarantees)
-	s.Target = func(*testing.T) driver.Target { return reach.Instance(in) }
+	s.Target = func(*testing.T) driver.Target { return TargetOf(in) }
 	return s
 }
 

@@ -78,10 +78,7 @@ func settings(p *Product) []driver.Setting {
 }
 
 func qos0(g driver.Guarantee, _ driver.Values) string {
-	if g.Delivery == driver.AtMostOnce {
-		return "at QoS 0 nothing is acknowledged, and nothing kept for who is away"
-	}
-	return ""
+	return driver.If(g.Delivery == driver.AtMostOnce, "at QoS 0 nothing is acknowledged, and nothing kept for who is away")
 }
 
 // qos is the quality of service that a delivery guarantee is in MQTT.

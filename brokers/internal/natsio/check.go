@@ -44,7 +44,7 @@ func Limit(t driver.Target) int64 {
 	if t.Server == nil {
 		return 0
 	}
-	given, ok := Flatten(t.Server)[payloadSetting]
+	given, ok := driver.Flatten(t.Server)[payloadSetting]
 	if !ok {
 		return server.MAX_PAYLOAD_SIZE
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
+	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
@@ -21,7 +22,7 @@ type Block map[string]any
 // Configure writes n's configuration: what every node needs, own, and the cluster's settings, whose names may be
 // dotted paths ("jetstream.max_mem").
 func Configure(n *provision.Node, own Block) error {
-	all, err := Compose(n, own, Flatten(n.Cluster.Settings))
+	all, err := Compose(n, own, driver.Flatten(n.Cluster.Settings))
 	if err != nil {
 		return err
 	}
@@ -114,23 +115,6 @@ func routeSecret(c *provision.Cluster) string {
 func ServerName(n *provision.Node) string { return fmt.Sprintf("%s-%d", n.Cluster.ID, n.ID) }
 
 func address(port int) string { return "127.0.0.1:" + strconv.Itoa(port) }
-
-// Flatten gives nested settings dotted paths for names.
-func Flatten(settings map[string]any) map[string]any {
-	flat := map[string]any{}
-	flatten(flat, "", settings)
-	return flat
-}
-
-func flatten(into map[string]any, prefix string, settings map[string]any) {
-	for name, v := range settings {
-		if nested, ok := v.(map[string]any); ok {
-			flatten(into, prefix+name+".", nested)
-			continue
-		}
-		into[prefix+name] = v
-	}
-}
 
 // known is the name in b that is the same to the server, whatever the case of its letters; name where there is none.
 func (b Block) known(name string) string {

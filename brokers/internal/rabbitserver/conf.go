@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/provision"
@@ -46,7 +45,7 @@ func (p Protocol) conf(n *provision.Node, server string) (string, error) {
 		if name == EnabledPlugins {
 			continue
 		}
-		keys[name] = scalar(value)
+		keys[name] = provision.Text(value)
 		if err := checkKey(known, p.Ours, name, keys[name]); err != nil {
 			return "", err
 		}
@@ -77,11 +76,4 @@ func (p Protocol) conf(n *provision.Node, server string) (string, error) {
 		fmt.Fprintf(&b, "%s = %s\n", name, keys[name])
 	}
 	return b.String(), nil
-}
-
-func scalar(v any) string {
-	if f, ok := v.(float64); ok {
-		return strconv.FormatFloat(f, 'f', -1, 64)
-	}
-	return fmt.Sprint(v)
 }

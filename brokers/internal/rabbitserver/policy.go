@@ -38,7 +38,7 @@ func Policy(version string, settings map[string]any) (map[string]any, error) {
 			continue
 		}
 		words, known := mirroring[key]
-		text := scalar(settings[name])
+		text := provision.Text(settings[name])
 		number, err := strconv.Atoi(text)
 		switch {
 		case !known:

@@ -52,12 +52,3 @@ func Config(n *provision.Node, settings []driver.Setting, set map[string]any) (d
 	t, err := Node(n)
 	return driver.Config{Client: client, Target: t}, err
 }
-
-// Instance is the running instance: its nodes, certificates, login and further addresses.
-func Instance(in *provision.Instance) driver.Target {
-	t := driver.Target{Addresses: in.Addresses(), TLS: in.ClientTLS(), Version: in.Version(), Endpoints: in.Endpoints()}
-	if l := in.Login(); l != nil {
-		t.User, t.Password = l.User, l.Password
-	}
-	return t
-}
