@@ -11,6 +11,7 @@ package reports
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -53,7 +54,9 @@ func Decision(a advise.Advice, here, elsewhere []results.Record) (document.Docum
 		d.Add(elsewhereTable(a, elsewhere))
 	}
 	d.Add(document.Heading{Level: 1, Text: "How to repeat it"})
-	d.Add(document.Listing{Text: repeatCommand(a.Case)})
+	if command := repeatCommand(a.Case); oneCommand.MatchString(command) {
+		d.Add(document.Listing{Text: command})
+	}
 	for _, j := range a.Chosen {
 		if j.Latest == nil {
 			continue
@@ -94,6 +97,9 @@ func requirement(c *advise.Case) string {
 	return fmt.Sprintf("Asked for: %s%s, messages of %s to %s, %s, persistence %s, e2e p99 up to %s.", results.RateText(s.Curve.Rates[0]), peak,
 		s.MessageSize.Summary(), plural(s.SubscriptionsPerTopic, "subscription"), s.Delivery, s.Persistence, unit.Nanoseconds.Format(c.Bound))
 }
+
+// oneCommand is a command that does one thing only in any shell: records may be a stranger's.
+var oneCommand = regexp.MustCompile(`^[A-Za-z0-9 .,+-]+$`)
 
 // repeatCommand is the command that asks for it again.
 func repeatCommand(c *advise.Case) string {

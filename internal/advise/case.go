@@ -58,7 +58,7 @@ func (c *Case) add(studyName, pointID string, axes map[string]string, spec study
 	if !slices.Contains(c.Names, p.contender) {
 		c.Names = append(c.Names, p.contender)
 	}
-	if p.part != Load {
+	if p.part != Load || len(spec.Curve.Rates) == 0 {
 		return
 	}
 	objectives, _ := gate.Objectives(spec)

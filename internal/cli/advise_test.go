@@ -70,7 +70,11 @@ func TestWishesThatCannotBeGrantedAreBadInput(t *testing.T) {
 	for name, text := range map[string]string{"key": "rate: 5k\npeek: 3x\n", "list": "- 5k\n", "twice": "rate: 1k\nrate: 2k\n", "rate": "rate: fast\n", "own": "rate: 1k\nbrokers:\n- {set: {}}\n"} {
 		write(t, filepath.Join(dir, name+".yaml"), text)
 	}
+	write(t, filepath.Join(dir, "few.yaml"), "brokers:\n- {name: a, set: &s {broker: kafka, client: {"+strings.Repeat("a: 1, ", 900)+"z: 1}}}\n"+strings.Repeat("- {name: b, set: *s}\n", 300))
+	write(t, filepath.Join(dir, "many.yaml"), "rate: 1k\nbrokers:\n"+strings.Repeat("- {name: b, set: {broker: kafka}}\n", 201))
 	for _, c := range []struct{ args, want string }{
+		{"{tmp}/few.yaml", "values where each alias stands for its anchor"},
+		{"{tmp}/many.yaml", "many.yaml:203: brokers: more than 200 contenders"},
 		{"", "--rate is missing: the messages per second that have to be carried"},
 		{"--rate fast", `--rate fast: "fast" is not a rate; allowed: messages per second, such as 20000, 20k or 20k/s`},
 		{"--rate 5k --peak often", `--peak often: "often" is no multiple and no rate; allowed: such as 3x or 15k`},

@@ -112,6 +112,9 @@ func (w *wishes) read(name string) error {
 	if len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
 		return badInput("%s: no wishes; allowed: a mapping such as rate: 5k", name)
 	}
+	if err := study.Crowded(name, doc.Content[0]); err != nil {
+		return err
+	}
 	for pair := range slices.Chunk(doc.Content[0].Content, 2) {
 		if err := w.take(pair[0], pair[1]); err != nil {
 			return err
@@ -119,6 +122,9 @@ func (w *wishes) read(name string) error {
 	}
 	return nil
 }
+
+// mostContenders bounds the contenders of a file that have settings of their own.
+const mostContenders = 200
 
 func (w *wishes) take(key, value *yaml.Node) error {
 	known := []string{"attach"}
@@ -150,6 +156,9 @@ func (w *wishes) take(key, value *yaml.Node) error {
 			}{}
 			if err := n.Decode(&c); err != nil || c.Name == "" || c.Set["broker"] == nil {
 				return badInput("%s:%d: brokers: no contender; allowed: a broker's name, or {name: mine, set: {broker: kafka, client: {linger.ms: 0}}}", w.file, n.Line)
+			}
+			if len(w.own) == mostContenders {
+				return badInput("%s:%d: brokers: more than %d contenders", w.file, n.Line, mostContenders)
 			}
 			w.own = append(w.own, advise.Contender{Name: c.Name, Set: c.Set, Line: n.Line})
 		default:

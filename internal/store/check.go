@@ -35,8 +35,8 @@ func (r Record) lacks() string {
 		return "it has no point_id"
 	case r.Spec.Broker == "":
 		return "it has no spec.broker"
-	case r.Repetition < 1:
-		return fmt.Sprintf("its repetition is %d; allowed: 1 or more", r.Repetition)
+	case r.Repetition < 1 || r.Repetition > 1_000_000:
+		return fmt.Sprintf("its repetition is %d; allowed: 1 to 1000000", r.Repetition)
 	case !slices.Contains(statuses, r.Status):
 		return fmt.Sprintf("its status is %q; allowed: %s", r.Status, strings.Trim(fmt.Sprint(statuses), "[]"))
 	case strange(r.Began) || strange(r.Ended):

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"strings"
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -78,6 +79,20 @@ func exact(from *jsontext.Decoder, setting *any) error {
 	return err
 }
 
+// maxObjects bounds the JSON objects of a record: each of three bytes may take a kilobyte once it is decoded.
+const maxObjects = 250_000
+
+// fits refuses a record that would take far more memory than any that was measured.
+func fits(body string) error {
+	switch n := strings.Count(body, "{"); {
+	case len(body) > maxRecord:
+		return fmt.Errorf("it has %d bytes; allowed: up to %d", len(body), maxRecord)
+	case n > maxObjects:
+		return fmt.Errorf("it has %d objects; allowed: up to %d", n, maxObjects)
+	}
+	return nil
+}
+
 // decode reads a record. It refuses one of another schema.
 func (s *Store) decode(stored storedRecord) (Record, error) {
 	if stored.schema != Schema {
@@ -85,7 +100,10 @@ func (s *Store) decode(stored storedRecord) (Record, error) {
 			stored.id, stored.schema, Schema)
 	}
 	var r Record
-	err := jsonv2.Unmarshal([]byte(stored.body), &r, asRecord)
+	err := fits(stored.body)
+	if err == nil {
+		err = jsonv2.Unmarshal([]byte(stored.body), &r, asRecord)
+	}
 	if err != nil {
 		return Record{}, &Error{Problem: Corrupt, Store: s.name, Detail: fmt.Sprintf("is damaged: record %d can't be read", stored.id), Err: err}
 	}
