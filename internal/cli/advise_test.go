@@ -70,9 +70,11 @@ func TestWishesThatCannotBeGrantedAreBadInput(t *testing.T) {
 	for name, text := range map[string]string{"key": "rate: 5k\npeek: 3x\n", "list": "- 5k\n", "twice": "rate: 1k\nrate: 2k\n", "rate": "rate: fast\n", "own": "rate: 1k\nbrokers:\n- {set: {}}\n"} {
 		write(t, filepath.Join(dir, name+".yaml"), text)
 	}
+	write(t, filepath.Join(dir, "inf.yaml"), "rate: 1k\nbrokers:\n- {name: mine, set: {broker: kafka, client: {linger.ms: .inf}}}\n")
 	write(t, filepath.Join(dir, "few.yaml"), "brokers:\n- {name: a, set: &s {broker: kafka, client: {"+strings.Repeat("a: 1, ", 900)+"z: 1}}}\n"+strings.Repeat("- {name: b, set: *s}\n", 300))
 	write(t, filepath.Join(dir, "many.yaml"), "rate: 1k\nbrokers:\n"+strings.Repeat("- {name: b, set: {broker: kafka}}\n", 201))
 	for _, c := range []struct{ args, want string }{
+		{"{tmp}/inf.yaml", "{tmp}/inf.yaml:3: brokers: mine holds a value or a key that no setting has"},
 		{"{tmp}/few.yaml", "values where each alias stands for its anchor"},
 		{"{tmp}/many.yaml", "many.yaml:203: brokers: more than 200 contenders"},
 		{"", "--rate is missing: the messages per second that have to be carried"},

@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -156,6 +157,9 @@ func (w *wishes) take(key, value *yaml.Node) error {
 			}{}
 			if err := n.Decode(&c); err != nil || c.Name == "" || c.Set["broker"] == nil {
 				return badInput("%s:%d: brokers: no contender; allowed: a broker's name, or {name: mine, set: {broker: kafka, client: {linger.ms: 0}}}", w.file, n.Line)
+			}
+			if _, err := json.Marshal(c.Set); err != nil {
+				return badInput("%s:%d: brokers: %s holds a value or a key that no setting has, such as .inf or a number for a name", w.file, n.Line, c.Name)
 			}
 			if len(w.own) == mostContenders {
 				return badInput("%s:%d: brokers: more than %d contenders", w.file, n.Line, mostContenders)
