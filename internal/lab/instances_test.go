@@ -82,10 +82,10 @@ func TestAfterAFaultARecordSaysHowLongLateDuplicatesWereLookedFor(t *testing.T) 
 	if r.Result.Listened == nil || *r.Result.Listened != want || time.Since(began) < 4*time.Second {
 		t.Errorf("%+v after %v, want %+v", r.Result.Listened, time.Since(began), want)
 	}
-	if last := r.Result.Series; len(last) > 0 && last[len(last)-1].OffsetNs > 3.5e9 {
+	if last := r.Result.Series; len(last) > 0 && last[len(last)-1].OffsetNs > int64(testkit.Within(3500*time.Millisecond)) {
 		t.Errorf("the series goes on while the trial listens, until %v", time.Duration(last[len(last)-1].OffsetNs))
 	}
-	if seconds := r.Result.Cost.Seconds; seconds > 3.5 {
+	if seconds := r.Result.Cost.Seconds; seconds > testkit.Within(3500*time.Millisecond).Seconds() {
 		t.Errorf("the cost is that of %g s, listening included", seconds)
 	}
 }

@@ -2,5 +2,10 @@
 
 package testkit
 
-// Racing tells that the race detector is built in: everything takes some ten times as long then.
+import "time"
+
+// Racing reports whether the race detector is built in: everything takes some ten times as long then.
 const Racing = false
+
+// Within returns the longest that something may take: d.
+func Within(d time.Duration) time.Duration { return d }

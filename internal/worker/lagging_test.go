@@ -6,6 +6,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/hist"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 // allLagging has all consumers of a plan of one topic lag.
@@ -80,7 +81,7 @@ func TestWhoTailsAndWhoLagsAreCountedApart(t *testing.T) {
 					t.Errorf("the oldest message of the backlog was %v old, want %v at least", time.Duration(got), time.Duration(least))
 				}
 				for what, got := range map[string]int64{"filling": out.Filling.Quantile(0.5), "draining": h.EndToEnd.Quantile(0.5)} {
-					if got < int64(latency) || got > int64(40*time.Millisecond) {
+					if got < int64(latency) || got > int64(testkit.Within(40*time.Millisecond)) {
 						t.Errorf("who tails has half of the messages within %v while %s, want %v", time.Duration(got), what, latency)
 					}
 				}

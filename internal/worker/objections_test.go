@@ -11,6 +11,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/clock"
 	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 var errDenied = errors.New("permissions violation for publish to \"orders\"")
@@ -127,7 +128,7 @@ func TestTheTimeInWhichABrokerTakesNoMessagesIsMeasured(t *testing.T) {
 	}
 	hold(300*time.Millisecond, 400*time.Millisecond)
 	out := w.Run(t.Context(), Load{Duration: time.Second, Window: 10, Drain: 20 * time.Second})
-	if out.Held < 300*time.Millisecond || out.Held > 700*time.Millisecond || out.HeldWhy != "a quota" {
+	if out.Held < 300*time.Millisecond || out.Held > testkit.Within(700*time.Millisecond) || out.HeldWhy != "a quota" {
 		t.Errorf("held for %v (%s), %v", out.Held, out.HeldWhy, out.Err)
 	}
 	if next := w.Run(t.Context(), Load{Duration: 100 * time.Millisecond, Window: 10, Drain: 20 * time.Second}); next.Held != 0 || next.HeldWhy != "" {
