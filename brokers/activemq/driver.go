@@ -17,7 +17,8 @@ import (
 )
 
 var product = &amqp10.Product{
-	Name: "activemq",
+	Name:    "activemq",
+	Silence: "ActiveMQ reads nothing from producers, and does not say why, while memoryUsage, storeUsage or tempUsage is used up, unless policy.sendFailIfNoSpace is true",
 	Settings: []driver.Setting{
 		{Scope: driver.TopicScope, Name: "destination", Default: "auto", Allowed: []string{"auto", "queue", "topic", "VirtualTopic"}, Doc: "auto: a queue for one subscription, a virtual topic with a queue each for several; topic: keeps nothing for consumers that are not connected"},
 	},
@@ -47,7 +48,7 @@ type destinations struct{ kind string }
 
 // fits implements amqp10.Product.
 func fits(c driver.Config, s driver.Shape) error {
-	kept := reach.Told(c.Target, reach.Store, stored)
+	kept := reach.Follows(c.Target, stored)
 	switch want := c.Guarantee.Persistence; {
 	case want == driver.Memory:
 	case kept == "" && want == driver.Fsync:

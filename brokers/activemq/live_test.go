@@ -7,7 +7,6 @@ import (
 
 	"github.com/brokermark/brokermark/brokers/internal/amqp10/amqptest"
 	"github.com/brokermark/brokermark/brokers/internal/livetest"
-	"github.com/brokermark/brokermark/brokers/internal/reach"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/testkit"
@@ -28,7 +27,7 @@ func TestWhatIsNotWaitedForIsRefused(t *testing.T) {
 	for setting, value := range map[string]any{
 		"kahaDB.journalDiskSyncStrategy": "never", "kahaDB.enableJournalDiskSyncs": false, "persistent": false,
 	} {
-		running := driver.Target{Endpoints: map[string]string{reach.Store: string(stored(map[string]any{setting: value}))}}
+		running := driver.Target{Server: map[string]any{setting: value}}
 		livetest.OpenSays(t, "activemq", running, amqptest.Synced, "persistence: fsync is not supported")
 		livetest.OpenSays(t, "activemq", running, amqptest.Ordered, "persistence: log is not supported")
 	}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/brokermark/brokermark/brokers/internal/amqp10"
 	"github.com/brokermark/brokermark/brokers/internal/jvm"
-	"github.com/brokermark/brokermark/brokers/internal/reach"
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
@@ -34,7 +33,6 @@ func recipe() *provision.Recipe {
 		},
 		Ports: []string{"client"}, MaxNodes: 1, TLS: true, Mutual: true, Login: true,
 		Install: install, Configure: configure, Command: command, Ready: ready,
-		Endpoints: reach.Tells(reach.Store, stored),
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 
 var product = &amqp10.Product{
 	Name:     "artemis",
+	Silence:  "Artemis gives producers no credit, and does not say why, while an address is full (address-full-policy: BLOCK) or the disk fuller than max-disk-usage",
 	Settings: settings,
 	Supports: supports,
 	Maps:     natives,
@@ -80,7 +81,7 @@ type addresses struct {
 
 // fits implements amqp10.Product.
 func fits(c driver.Config, s driver.Shape) error {
-	kept := reach.Told(c.Target, reach.Store, stored)
+	kept := reach.Follows(c.Target, stored)
 	switch want := c.Guarantee.Persistence; {
 	case want == driver.Fsync && kept == "":
 		return driver.Unsupported("persistence: fsync", "it can't be checked on a broker that was not started here; its default, journal-datasync, would keep it")

@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/brokermark/brokermark/brokers/internal/jvm"
-	"github.com/brokermark/brokermark/brokers/internal/reach"
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
@@ -32,7 +31,6 @@ func recipe() *provision.Recipe {
 		},
 		Ports: []string{"client", "cluster"}, MaxNodes: 2, TLS: true, Mutual: true, Login: true, Plain: "replication",
 		Install: install, Configure: configure, Command: command, Ready: ready, Formed: formed, Leader: leader, InSync: inSync,
-		Endpoints: reach.Tells(reach.Store, stored),
 	}
 }
 

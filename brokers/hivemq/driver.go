@@ -76,7 +76,7 @@ func natives(g driver.Guarantee) []driver.Native {
 
 // fits implements mqtt.Product.
 func fits(c driver.Config, _ driver.Shape) error {
-	mode := reach.Told(c.Target, reach.Store, stored)
+	mode := reach.Follows(c.Target, stored)
 	switch {
 	case c.Guarantee.Persistence != driver.Log || mode == "file":
 		return nil

@@ -10,7 +10,6 @@ import (
 
 	"github.com/brokermark/brokermark/brokers/internal/jvm"
 	"github.com/brokermark/brokermark/brokers/internal/mqtt"
-	"github.com/brokermark/brokermark/brokers/internal/reach"
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
@@ -31,7 +30,6 @@ func recipe() *provision.Recipe {
 		Versions: []provision.Version{{Name: "2025.5", Needs: jvm.Needs}}, Complete: jvm.Classes,
 		Ports: []string{"client"}, MaxNodes: 1, TLS: true, Mutual: true, Login: true,
 		Install: install, Configure: configure, Command: command, Ready: ready,
-		Endpoints: reach.Tells(reach.Store, stored),
 	}
 }
 

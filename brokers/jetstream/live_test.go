@@ -202,7 +202,7 @@ func TestServerIsStartedAsPersistenceNeedsItUnlessTheSpecContradicts(t *testing.
 func TestFsyncIsRefusedWhereTheServerWritesAtIntervals(t *testing.T) {
 	_, target := livetest.Start(t, provision.Options{Broker: "jetstream"})
 	attached := target
-	attached.Endpoints = nil
+	attached.Endpoints, attached.Server = nil, nil
 	t.Run("provisioned", func(t *testing.T) { requireSetupRefused(t, target, synced, "persistence: fsync") })
 	t.Run("attached without a monitoring address", func(t *testing.T) { requireSetupRefused(t, attached, synced, "persistence: fsync") })
 }

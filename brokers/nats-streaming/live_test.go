@@ -117,7 +117,8 @@ func TestGuaranteesThatTheServerDoesNotKeepAreRefused(t *testing.T) {
 	_, inMemory := livetest.Start(t, server(t, memory, nil))
 	_, onFiles := livetest.Start(t, server(t, logged, nil))
 	attached, blind := onFiles, onFiles
-	attached.Version, blind.Endpoints = "", nil
+	attached.Version, attached.Server = "", nil
+	blind.Endpoints, blind.Server = nil, nil
 	for name, c := range map[string]struct {
 		target driver.Target
 		asked  driver.Guarantee

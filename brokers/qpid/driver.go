@@ -16,6 +16,7 @@ const vhostSetting = "vhost"
 
 var product = &amqp10.Product{
 	Name:     "qpid",
+	Silence:  "Qpid gives producers no credit, and does not say why, while a queue with overflowPolicy: PRODUCER_FLOW_CONTROL is full",
 	Hostname: vhostSetting,
 	Settings: settings,
 	Supports: supports,
@@ -63,7 +64,7 @@ type nodes struct{ config driver.Config }
 
 // fits implements amqp10.Product.
 func fits(c driver.Config, _ driver.Shape) error {
-	g, kept := c.Guarantee, reach.Told(c.Target, reach.Store, stored)
+	g, kept := c.Guarantee, reach.Follows(c.Target, stored)
 	switch {
 	case g.Persistence == driver.Memory:
 	case kept == "" && g.Persistence == driver.Fsync:

@@ -60,7 +60,7 @@ func natives(g driver.Guarantee) []driver.Native {
 
 // fits implements mqtt.Product.
 func fits(c driver.Config, _ driver.Shape) error {
-	kind := reach.Told(c.Target, queueRole, queues)
+	kind := reach.Follows(c.Target, queues)
 	const setting = "persistence: fsync"
 	switch {
 	case c.Guarantee.Persistence != driver.Fsync || kind == "quorum":

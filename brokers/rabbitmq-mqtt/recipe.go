@@ -3,7 +3,6 @@ package rabbitmqmqtt
 import (
 	"context"
 	"fmt"
-	"maps"
 	"strings"
 
 	"github.com/brokermark/brokermark/brokers/internal/mqtt"
@@ -19,17 +18,8 @@ func recipe() *provision.Recipe {
 		Ready:  ready,
 	})
 	r.MaxNodes, r.Plain = 1, ""
-	managed := r.Endpoints
-	r.Endpoints = func(n *provision.Node) map[string]string {
-		all := map[string]string{queueRole: queues(n.Cluster.Settings)}
-		maps.Copy(all, managed(n))
-		return all
-	}
 	return r
 }
-
-// queueRole is not an address, but like one it is something that a client can't find out by itself.
-const queueRole = "queues"
 
 // prefetch is the most messages that the server leaves unacknowledged with a consumer, whatever that allows; its own is 10.
 const prefetch = "mqtt.prefetch"

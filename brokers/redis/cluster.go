@@ -18,6 +18,7 @@ import (
 	"github.com/brokermark/brokermark/brokers/internal/drops"
 	"github.com/brokermark/brokermark/brokers/internal/socket"
 	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/provision"
 )
 
 // Redis Cluster (broker "redis-cluster"): a stream belongs to the primary that has the slot of its name. Where a primary is
@@ -69,7 +70,7 @@ func clusterSupports(g driver.Guarantee) error {
 func clusterFits(c driver.Config, s driver.Shape) error {
 	g := c.Guarantee
 	each := max(1, g.Replicas)
-	if n, err := strconv.Atoi(fmt.Sprint(c.Target.Server[copiesPerShard])); err == nil {
+	if n, err := strconv.Atoi(provision.Text(c.Target.Server[copiesPerShard])); err == nil {
 		each = max(each, n+1)
 	}
 	nodes, stock := len(c.Target.Addresses), driver.UsesStock(c.Client)

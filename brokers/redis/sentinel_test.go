@@ -48,7 +48,7 @@ func TestSentinelsNameTheServerThatTakesWrites(t *testing.T) {
 	host, port, err := net.SplitHostPort(servers.Addresses[0])
 	livetest.Must(t, err)
 	_, target := livetest.Start(t, provision.Options{Broker: "redis-sentinel", Server: map[string]any{"watched": host + " " + port}})
-	target.Version, target.Addresses = "", append([]string{"127.0.0.1:1"}, target.Addresses...) // one sentinel is gone
+	target.Version, target.Server, target.Addresses = "", nil, append([]string{"127.0.0.1:1"}, target.Addresses...) // one sentinel is gone
 	bySentinel := map[string]any{masterName: watched}
 	drivertest.LogsIn(t, drivertest.Suite{Kind: livetest.Kind(t, "redis"), Guarantees: []driver.Guarantee{least}, Client: bySentinel}, drivertest.Way{Name: "streams", Target: target})
 	once := livetest.Guarantee(driver.AtMostOnce, driver.Memory, driver.AcksNone, driver.Ordered)
@@ -62,6 +62,7 @@ func TestSentinelsNameTheServerThatTakesWrites(t *testing.T) {
 		return err
 	}
 	livetest.Says(t, opening(target, "other"), `the sentinel knows no server by the name "other"`)
+	servers.Server = nil // as where it is attached
 	livetest.Says(t, opening(servers, watched), "it is no sentinel")
 
 	t.Run("also when it was replaced", func(t *testing.T) {

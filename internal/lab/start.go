@@ -63,7 +63,7 @@ func (b *bench) startInstance(ctx context.Context, recipe *provision.Recipe) (t 
 		b.meters.local, b.meters.complete = instance.Meter(), true
 	}
 	t = driver.Target{
-		Addresses: instance.Addresses(), TLS: instance.ClientTLS(), Version: instance.Version(), Endpoints: instance.Endpoints(),
+		Addresses: instance.Addresses(), TLS: instance.ClientTLS(), Version: instance.Version(), Endpoints: instance.Endpoints(), Server: instance.Settings(),
 	}
 	if far != nil {
 		t.Addresses = instance.FarAddresses()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
+	"maps"
 	"net"
 	"os"
 	"slices"
@@ -77,6 +78,13 @@ func (in *Instance) FarAddresses() []string {
 		list = append(list, m.node.Far)
 	}
 	return list
+}
+
+// Settings are a copy of the server settings that it was started with, never nil.
+func (in *Instance) Settings() map[string]any {
+	all := map[string]any{}
+	maps.Copy(all, in.cluster.Settings)
+	return all
 }
 
 // Endpoints lists the recipe's further addresses by role; those of nodes after the first have "-2", "-3" after

@@ -174,19 +174,21 @@ func (w *Worker) watchProbes(ctx context.Context, end context.CancelCauseFunc) {
 				return
 			}
 		}
-		if meaning := w.silence(); meaning != "" && count > 0 && time.Since(since) > silentPatience {
-			end(errObjection{fmt.Errorf("%s; %s", w.unseenText(unseen, silentPatience), meaning)})
+		if meaning := w.silenceText(); meaning != "" && count > 0 && time.Since(since) > silentPatience {
+			end(errObjection{fmt.Errorf("%s%s", w.unseenText(unseen, silentPatience), meaning)})
 			return
 		}
 	}
 }
 
-// silence returns what it means where the broker takes no messages without a word; empty if that has no meaning.
-func (w *Worker) silence() string {
-	if silent, ok := w.driver.(driver.Silent); ok {
-		return silent.Silence()
+// silenceText says, as a clause that ends a sentence, what it means where the broker takes no messages without a word; empty if that has no
+// meaning.
+func (w *Worker) silenceText() string {
+	silent, ok := w.driver.(driver.Silent)
+	if !ok || silent.Silence() == "" {
+		return ""
 	}
-	return ""
+	return "; " + silent.Silence()
 }
 
 // unseenText says that streams were not seen within a time.

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,7 +51,7 @@ func (w *Worker) sendAll(ctx context.Context, t *trial, toSend course) error {
 				return err
 			}
 			if watchdog.checkOverdue() {
-				s.stop(errHeld)
+				s.stop(fmt.Errorf("%w%s", errHeld, cmp.Or(w.heldText(), w.silenceText())))
 				return t.checkPhase() // not errHeld: the trial stands, and its books say which messages were not sent
 			}
 		}

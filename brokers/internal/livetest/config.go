@@ -44,7 +44,7 @@ func Topic(name string, partitions int, subscriptions ...string) driver.Topology
 
 // TargetOf is the running instance: its nodes, certificates, login and further addresses.
 func TargetOf(in *provision.Instance) driver.Target {
-	t := driver.Target{Addresses: in.Addresses(), TLS: in.ClientTLS(), Version: in.Version(), Endpoints: in.Endpoints()}
+	t := driver.Target{Addresses: in.Addresses(), TLS: in.ClientTLS(), Version: in.Version(), Endpoints: in.Endpoints(), Server: in.Settings()}
 	if l := in.Login(); l != nil {
 		t.User, t.Password = l.User, l.Password
 	}

@@ -1,5 +1,5 @@
 // Package reach makes a driver's target of a node that was started here, as recipes need it to see whether the node is
-// ready, and passes on what follows from the server's settings. It knows nothing of any product.
+// ready, and says what follows from the server's settings. It knows nothing of any product.
 package reach
 
 import (
@@ -23,24 +23,12 @@ func Node(n *provision.Node) (driver.Target, error) {
 	return t, err
 }
 
-// Store is the role, among a node's endpoints, of the degree to which a server keeps messages. It is not an address, but like one
-// it is something that a client can't find out by itself.
-const Store = "store"
-
-// Tells has a recipe's endpoints name what follows from the server's settings, by role.
-func Tells[T ~string](role string, follows func(settings map[string]any) T) func(*provision.Node) map[string]string {
-	return func(n *provision.Node) map[string]string {
-		return map[string]string{role: string(follows(n.Cluster.Settings))}
-	}
-}
-
-// Told is what Tells named, or what follows from the settings that t would be started with; "" of a server that somebody else
-// started.
-func Told[T ~string](t driver.Target, role string, follows func(settings map[string]any) T) T {
+// Follows is what follows from the settings that t was, or would be, started with; "" of a server that somebody else started.
+func Follows[T ~string](t driver.Target, from func(settings map[string]any) T) (what T) {
 	if t.Server != nil {
-		return follows(t.Server)
+		what = from(t.Server)
 	}
-	return T(t.Endpoints[role])
+	return what
 }
 
 // Config is what a client of the node is opened with: client settings, of which set are not the defaults, and the node.
