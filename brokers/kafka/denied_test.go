@@ -63,11 +63,18 @@ func topics(b *kadm.ACLBuilder) *kadm.ACLBuilder       { return b.Topics("dt-") 
 func groups(b *kadm.ACLBuilder) *kadm.ACLBuilder       { return b.Groups("dt-") }
 func transactions(b *kadm.ACLBuilder) *kadm.ACLBuilder { return b.TransactionalIDs("dt-") }
 
-func TestAQuotaIsSaidToHoldTheProducerBack(t *testing.T) {
+func TestWhatTheBrokerDoesNotTakeIsSaidInItsWords(t *testing.T) {
 	_, target := livetest.Start(t, provision.Options{Broker: "kafka"})
 	client, err := kgo.NewClient(kgo.SeedBrokers(target.Addresses...))
 	livetest.Must(t, err)
 	defer client.Close()
+	kafka, compacted := drivertest.Suite{Kind: livetest.Kind(t, "kafka")}, drivertest.Suite{Kind: livetest.Kind(t, "kafka"), Topic: map[string]any{"cleanup.policy": "compact"}}
+	drivertest.Denied(t, kafka,
+		drivertest.Denial{Name: "session", Target: target, Guarantee: atLeast, Client: map[string]any{"session.timeout.ms": 1000}, Says: "INVALID_SESSION_TIMEOUT"})
+	const noKeys = "rejected. (a compacted topic takes messages with keys only; set keyDistributor"
+	drivertest.Denied(t, compacted,
+		drivertest.Denial{Name: "no key", Target: target, Guarantee: atLeast, Says: noKeys},
+		drivertest.Denial{Name: "no key in a transaction", Target: target, Guarantee: exactly, Says: noKeys})
 	entity := "brokermark"
 	answers, err := kadm.NewClient(client).AlterClientQuotas(t.Context(), []kadm.AlterClientQuotaEntry{{
 		Entity: kadm.ClientQuotaEntity{{Type: "client-id", Name: &entity}}, Ops: []kadm.AlterClientQuotaOp{{Key: "producer_byte_rate", Value: 100}},
@@ -76,12 +83,5 @@ func TestAQuotaIsSaidToHoldTheProducerBack(t *testing.T) {
 	for _, a := range answers {
 		livetest.Must(t, a.Err)
 	}
-	drivertest.Denied(t, drivertest.Suite{Kind: livetest.Kind(t, "kafka")},
-		drivertest.Denial{Name: "producer_byte_rate", Target: target, Guarantee: atLeast, Says: "throttle_time_ms", Held: true})
-}
-
-func TestASessionShorterThanTheBrokerAllowsIsRefusedInItsWords(t *testing.T) {
-	_, target := livetest.Start(t, provision.Options{Broker: "kafka"})
-	drivertest.Denied(t, drivertest.Suite{Kind: livetest.Kind(t, "kafka")},
-		drivertest.Denial{Name: "session", Target: target, Guarantee: atLeast, Client: map[string]any{"session.timeout.ms": 1000}, Says: "INVALID_SESSION_TIMEOUT"})
+	drivertest.Denied(t, kafka, drivertest.Denial{Name: "producer_byte_rate", Target: target, Guarantee: atLeast, Says: "throttle_time_ms", Held: true})
 }

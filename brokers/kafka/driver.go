@@ -19,6 +19,7 @@ import (
 
 	"github.com/brokermark/brokermark/brokers/internal/drops"
 	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/provision"
 )
 
 const (
@@ -59,18 +60,38 @@ func supports(g driver.Guarantee) error {
 // fits implements driver.Kind.Fits.
 func fits(c driver.Config, s driver.Shape) error {
 	_, err := topicConfigs(c)
-	return cmp.Or(fitsLogin(c), driver.FitsAck(c.Guarantee, c.Client), fitsShare(c.Guarantee, c.Client), fitsRelay(c, s), checkClient(c.Guarantee, c.Client), err, fitting(c.Topic, s.MaxBytes), fitsVersion(c),
+	return cmp.Or(fitsLogin(c), driver.FitsAck(c.Guarantee, c.Client), fitsShare(c.Guarantee, c.Client), fitsRelay(c, s), checkClient(c.Guarantee, c.Client), err, fitting(c, s.MaxBytes), fitsKeys(c, s), fitsVersion(c),
 		keepsOrder(c.Guarantee, c.Client, s.Partitions), holds(c.Client, s.MaxBytes))
 }
 
-// fitting refuses messages of so many bytes that the topic's limit, or a request, has no room for.
-func fitting(topic driver.Values, size int) error {
-	need := size + headroom
-	if limit, _ := strconv.Atoi(topic.String("max.message.bytes")); limit > 0 && need > limit {
-		return driver.Unsupported(fmt.Sprintf("topicConfig.max.message.bytes: %d", limit), "messages of %d bytes need %d", size, need)
+// fitting refuses messages of so many bytes, and batches, that the limit of topic or server, or a request, has no room for.
+func fitting(c driver.Config, size int) error {
+	need, setting, given := size+headroom, "topicConfig."+largestBatch, c.Topic[largestBatch]
+	if asked, ok := c.Target.Server[serverName(largestBatch)]; ok && given == "" {
+		setting, given = "server."+serverName(largestBatch), asked
 	}
-	if need > requestLimit {
+	switch limit, _ := strconv.Atoi(provision.Text(given)); {
+	case limit > 0 && need > limit:
+		return driver.Unsupported(fmt.Sprintf("%s: %d", setting, limit), "messages of %d bytes need %d", size, need)
+	case limit > 0 && batchSize(c.Client, size) > limit:
+		return driver.Unsupported(fmt.Sprintf("%s: %d", setting, limit), "it bounds batches, which by client.batch.size have up to %d bytes", batchSize(c.Client, size))
+	case need > requestLimit:
 		return driver.Unsupported(fmt.Sprintf("messageSize: %d", size), "the broker takes requests of up to 100 MiB")
+	}
+	return nil
+}
+
+// keysNeeded is what a compacted topic asks of messages, as a clause.
+const keysNeeded = "a compacted topic takes messages with keys only; set keyDistributor, such as KEY_ROUND_ROBIN"
+
+// fitsKeys refuses topics that keep the newest message of each key where messages have none.
+func fitsKeys(c driver.Config, s driver.Shape) error {
+	for setting, given := range map[string]any{"topicConfig.cleanup.policy": c.Topic["cleanup.policy"], "server.log.cleanup.policy": c.Target.Server["log.cleanup.policy"]} {
+		compacts := strings.Contains(fmt.Sprint(given), "compact")
+		replaced := setting[0] == 's' && c.Topic["cleanup.policy"] != ""
+		if s.Keyless && compacts && !replaced {
+			return driver.Unsupported(fmt.Sprintf("%s: %v", setting, given), keysNeeded)
+		}
 	}
 	return nil
 }

@@ -51,6 +51,14 @@ func denied(err error) bool {
 	return errors.As(err, &e) && slices.Contains(denials, e)
 }
 
+// refusal is why the broker doesn't take r, with what to set where err doesn't say it.
+func refusal(r *kgo.Record, err error) error {
+	if errors.Is(err, kerr.InvalidRecord) && r.Key == nil {
+		return fmt.Errorf("%w (%s)", err, keysNeeded)
+	}
+	return err
+}
+
 // throttled tells a producer's receipts for how long a broker has the client wait for a quota.
 type throttled struct {
 	receipts driver.Receipts

@@ -58,7 +58,7 @@ func (k *kafka) same(ctx context.Context, topic driver.Topic, configs map[string
 	case is.Partitions.NumReplicas() != max(1, k.config.Guarantee.Replicas):
 		return driver.Unsupported(fmt.Sprintf("replicas: %d", max(1, k.config.Guarantee.Replicas)), "topic %s has %d; say so", topic.Name, is.Partitions.NumReplicas())
 	}
-	delete(configs, "max.message.bytes") // a message that is too large is refused by name
+	delete(configs, largestBatch) // a message that is too large is refused by name
 	if k.config.Guarantee.Replicas < 2 {
 		delete(configs, "min.insync.replicas") // no topic has fewer than 1
 	}

@@ -51,6 +51,43 @@ func TestWhatKafkaCannotPromiseIsRefusedByName(t *testing.T) {
 	}
 }
 
+// What a server was asked for was overridden in silence by what every topic is made with.
+func TestWhatTheServerIsAskedForHoldsForTopicsOrIsRefused(t *testing.T) {
+	flushed := livetest.Guarantee(driver.AtLeastOnce, driver.Fsync, driver.AcksLeader, driver.Ordered)
+	most := func(n int) map[string]any { return map[string]any{"message.max.bytes": n} }
+	for name, c := range map[string]struct {
+		g             driver.Guarantee
+		server, topic map[string]any
+		size          int
+		names         string // "" where the point is accepted
+	}{
+		"room enough":                  {atLeast, most(10_000_000), nil, 1000, ""},
+		"a message beyond the limit":   {atLeast, most(2000), nil, 10_000, "server.message.max.bytes: 2000"},
+		"batches beyond the limit":     {atLeast, most(20_000), nil, 1000, "server.message.max.bytes: 20000"},
+		"the topic has its own":        {atLeast, most(2000), map[string]any{"max.message.bytes": "2000000"}, 1000, ""},
+		"batches beyond the topic's":   {atLeast, nil, map[string]any{"max.message.bytes": "20000"}, 1000, "topicConfig.max.message.bytes: 20000"},
+		"more in sync than the quorum": {atLeast, map[string]any{"min.insync.replicas": 2}, nil, 1000, "server.min.insync.replicas: 2"},
+		"no quorum is asked for":       {leaderOnly, map[string]any{"min.insync.replicas": 2}, nil, 1000, ""},
+		"flushes too rare":             {flushed, map[string]any{flushAll: 100}, nil, 1000, "server.log.flush.interval.messages: 100"},
+		"compaction without keys":      {atLeast, map[string]any{"log.cleanup.policy": "compact"}, nil, 1000, "server.log.cleanup.policy: compact"},
+		"a compacted topic, no keys":   {atLeast, nil, map[string]any{"cleanup.policy": "compact,delete"}, 1000, "topicConfig.cleanup.policy: compact,delete"},
+		"the topic is not compacted":   {atLeast, map[string]any{"log.cleanup.policy": "compact"}, map[string]any{"cleanup.policy": "delete"}, 1000, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			config := livetest.Config(t, "kafka", driver.Target{Server: c.server}, c.g, nil, c.topic)
+			err := fits(config, driver.Shape{Topics: 1, Partitions: 1, MaxBytes: c.size, Keyless: true})
+			if c.names != "" {
+				livetest.Refused(t, err, c.names)
+				return
+			}
+			livetest.Must(t, err)
+			if made, err := topicConfigs(config); err != nil || c.server[serverName(largestBatch)] != nil && c.topic == nil && made[largestBatch] != nil {
+				t.Errorf("topics are made with %v, %v", made, err)
+			}
+		})
+	}
+}
+
 var (
 	atMost     = livetest.Guarantee(driver.AtMostOnce, driver.Log, driver.AcksNone, driver.Ordered)
 	atLeast    = livetest.Guarantee(driver.AtLeastOnce, driver.Log, driver.AcksQuorum, driver.Ordered)

@@ -53,7 +53,7 @@ func (k *kafka) Producer(_ context.Context, c driver.ProducerConfig, r driver.Re
 
 func (k *kafka) producer(c driver.ProducerConfig, r driver.Receipts) (driver.Producer, error) {
 	g, v := k.config.Guarantee, k.config.Client
-	if err := fitting(k.config.Topic, c.MaxBytes); err != nil {
+	if err := fitting(k.config, c.MaxBytes); err != nil {
 		return nil, err
 	}
 	opts := append(producerOptions(g, v),
@@ -94,7 +94,7 @@ func (p *producer) answered(r *kgo.Record, err error) {
 		return
 	}
 	p.slot[0] = slotOf(r)
-	p.receipts.Done(p.slot[:], err)
+	p.receipts.Done(p.slot[:], refusal(r, err))
 	p.failed.Add(1)
 }
 

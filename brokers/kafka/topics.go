@@ -15,6 +15,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/provision"
 )
 
 func (k *kafka) Setup(ctx context.Context, t driver.Topology) error {
@@ -128,10 +129,24 @@ func isOutOfSession(topic kadm.CreateTopicResponse) bool {
 	return errors.Is(topic.Err, kerr.UnknownServerError) && strings.Contains(topic.ErrMessage, "KeeperErrorCode")
 }
 
-// topicConfigs maps the guarantee to topic configuration, beside what the user asked for.
+// largestBatch is the topic's limit of what the broker takes.
+const largestBatch = "max.message.bytes"
+
+// serverName is the setting of a server that a topic's takes the place of.
+func serverName(topic string) string {
+	switch topic {
+	case largestBatch:
+		return "message.max.bytes"
+	case "flush.messages":
+		return flushAll
+	}
+	return topic
+}
+
+// topicConfigs maps the guarantee to topic configuration, beside what the user asked for of topics or the server.
 func topicConfigs(c driver.Config) (map[string]*string, error) {
 	g := c.Guarantee
-	need := map[string]string{"max.message.bytes": strconv.Itoa(requestLimit)} // the payload's size decides, not the topic
+	need := map[string]string{largestBatch: strconv.Itoa(requestLimit)} // the payload's size decides, not the topic
 	if g.Acks == driver.AcksQuorum {
 		need["min.insync.replicas"] = strconv.Itoa(max(1, g.Replicas)/2 + 1)
 	}
@@ -140,14 +155,19 @@ func topicConfigs(c driver.Config) (map[string]*string, error) {
 	}
 	configs := map[string]*string{}
 	for name, value := range need {
-		configs[name] = &value
+		switch given, ok := c.Target.Server[serverName(name)]; {
+		case !ok || name != largestBatch && provision.Text(given) == value:
+			configs[name] = &value
+		case name != largestBatch:
+			return nil, driver.Unsupported("server."+serverName(name)+": "+provision.Text(given), "the guarantee needs %s", value)
+		}
 	}
 	for name := range c.Topic {
 		value := c.Topic.String(name)
 		if value == "" {
 			continue
 		}
-		if needed, guaranteed := need[name]; guaranteed && name != "max.message.bytes" && value != needed {
+		if needed, guaranteed := need[name]; guaranteed && name != largestBatch && value != needed {
 			return nil, driver.Unsupported("topicConfig."+name+": "+value, "the guarantee needs %s", needed)
 		}
 		configs[name] = &value

@@ -178,10 +178,10 @@ func (c *committer) produce() {
 	}
 }
 
-func (c *committer) promised(_ *kgo.Record, err error) {
+func (c *committer) promised(r *kgo.Record, err error) {
 	if err != nil {
 		c.mu.Lock()
-		c.failed = errors.Join(c.failed, err)
+		c.failed = errors.Join(c.failed, refusal(r, err))
 		c.mu.Unlock()
 	}
 	c.promises.Done()

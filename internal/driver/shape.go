@@ -18,6 +18,7 @@ type Shape struct {
 	Relays        int  // between producers and consumers
 	Connections   int  // that share the topics; 0: every producer and consumer has its own
 	MaxBytes      int  // the largest message, as in ProducerConfig; 0: not known yet
+	Keyless       bool // no message has a key
 	Headers       bool // messages carry headers that the spec asks for
 	InFlight      int  // messages of one producer; 0: not known yet
 	Backlog       bool // consumers come when everything has been sent

@@ -176,7 +176,7 @@ func shape(s study.Spec) driver.Shape {
 		Topics: s.Topics, Partitions: s.PartitionsPerTopic, Subscriptions: s.SubscriptionsPerTopic, Producers: s.ProducersPerTopic,
 		Consumers: s.ConsumerPerSubscription.Largest(), Fewest: s.ConsumerPerSubscription.Smallest(),
 		Connections: s.Connections, Relays: s.Relays, MaxBytes: int(s.MessageSize.Largest()), InFlight: inFlightPerClient(s),
-		Headers: len(s.Headers) > 0, Backlog: s.Measure == study.MeasureBacklog, Topic: s.TopicName, Past: s.Read.From == study.ReadStart, Prefix: s.TopicPrefix,
+		Keyless: keyKinds[s.KeyDistributor] == "none", Headers: len(s.Headers) > 0, Backlog: s.Measure == study.MeasureBacklog, Topic: s.TopicName, Past: s.Read.From == study.ReadStart, Prefix: s.TopicPrefix,
 	}
 }
 
