@@ -46,7 +46,7 @@ func (d *session) keepConsuming(ctx context.Context, c driver.ConsumerConfig, st
 		}
 		// The node that had the streams may be gone, and the driver not know it yet.
 		if denied(err) || !up && (d.cluster == nil || !lost(err) || opening.Err() != nil) {
-			return fmt.Errorf("consume from %s: %w", streams[0], err)
+			return fmt.Errorf("consume from %s: %w", streams[0], d.refused(ctx, streams[0], err))
 		}
 		d.logf("consumer %d of %s: %v; connecting again", c.ID, streams[0], err)
 		d.elsewhere(ctx)

@@ -37,4 +37,9 @@ func TestWhatAUserMayNotDoIsSaidInTheServersWords(t *testing.T) {
 		drivertest.Denial{Name: "publish", Target: without("publish"), Guarantee: once, Says: says("publish")},
 		drivertest.Denial{Name: "subscribe", Target: without("subscribe"), Guarantee: once, Says: says("subscribe")},
 	)
+	livetest.Must(t, admin.ConfigSet(t.Context(), "maxclients", "2").Err()) // the test's and the driver's first one
+	full := []drivertest.Denial{{Name: "a client too many", Target: target, Guarantee: memory, Says: "max number of clients reached (the server's maxclients)"}}
+	drivertest.Denied(t, drivertest.Suite{Kind: livetest.Kind(t, "redis")}, full...)
+	full[0].Guarantee = once
+	drivertest.Denied(t, drivertest.Suite{Kind: livetest.Kind(t, "redis-pubsub")}, full...)
 }

@@ -1,6 +1,7 @@
 package redis
 
 import (
+	"bufio"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -119,19 +120,51 @@ func (d *session) primary(ctx context.Context) (string, error) {
 	return "", errors.Join(errs...)
 }
 
-// explain is for connections made after the first, which told what is wrong.
-func explain(address string, err error) error { return fmt.Errorf("redis at %s: %w", address, err) }
-
 // refusal tells a refusal from a connection that never came about.
 func refusal(address string, t driver.Target, err error) error {
 	var reply redis.Error
 	switch {
 	case !errors.As(err, &reply):
+		if said := greeting(address, t); said != nil {
+			return driver.Refused("redis", address, said)
+		}
 		return driver.Explain("redis", []string{address}, t, err)
 	case strings.Contains(err.Error(), "WRONGPASS"), strings.Contains(err.Error(), "AUTH"), strings.Contains(err.Error(), "NOPERM"):
 		return driver.RefusedLogin("redis", address, t, err)
 	}
 	return driver.Refused("redis", address, err)
+}
+
+// refused is refusal by the node that has a stream.
+func (d *session) refused(ctx context.Context, stream string, err error) error {
+	address, unknown := d.owner(ctx, stream)
+	if unknown != nil {
+		return err
+	}
+	return refusal(address, d.config.Target, err)
+}
+
+// greeting is the error that a server says unasked to whoever connects, before it hangs up; nil: it says none. The client library takes it for
+// the answer of a server that doesn't know HELLO, goes on, and reports a broken connection. Over TLS a server hangs up without a word.
+func greeting(address string, t driver.Target) error {
+	if t.TLS != nil {
+		return nil
+	}
+	conn, err := connect(context.Background(), address, nil)
+	if err != nil {
+		return nil //nolint:nilerr // it is the client's own error that is explained
+	}
+	defer conn.Close()
+	_ = conn.SetReadDeadline(time.Now().Add(retryPause)) // any other server waits for a command
+	line, _ := bufio.NewReader(conn).ReadString('\n')
+	line = strings.TrimSpace(line)
+	if strings.Contains(line, "max number of clients") {
+		line += " (the server's maxclients)"
+	}
+	if reason, said := strings.CutPrefix(line, "-"); said {
+		return replied(reason)
+	}
+	return nil
 }
 
 // passing are the beginnings of errors that pass: the server reads its files, or another one has the stream or soon will.

@@ -112,7 +112,7 @@ func (p *producer) addPipe(ctx context.Context, d *session, stream string, r dri
 	}
 	if err != nil {
 		_ = pipe.client.Close()
-		return fmt.Errorf("redis, a producer's connection: %w", err)
+		return fmt.Errorf("a producer's connection: %w", d.refused(ctx, stream, err))
 	}
 	if d.cluster != nil {
 		pipe.elsewhere = func(ctx context.Context) redis.UniversalClient {

@@ -113,7 +113,7 @@ func (d channels) Consume(ctx context.Context, c driver.ConsumerConfig, s driver
 	defer sub.Close()
 	defer context.AfterFunc(ctx, func() { _ = sub.Close() })()
 	if _, err := sub.ReceiveTimeout(ctx, openBudget); err != nil && ctx.Err() == nil {
-		return fmt.Errorf("subscribe to %s: %w", name, explain(d.address, err))
+		return fmt.Errorf("subscribe to %s: %w", name, refusal(d.address, d.config.Target, err))
 	}
 	ready()
 	var payload []byte
