@@ -26,3 +26,9 @@ func TestAMessageLargerThanTheServerTakesIsRefusedInWords(t *testing.T) {
 	drivertest.Denied(t, drivertest.Suite{Kind: livetest.Kind(t, "mosquitto")},
 		drivertest.Denial{Name: "too large", Target: target, Guarantee: least, Says: "reason 0x95: Packet too large"})
 }
+
+func TestAServerThatHasAsManyClientsAsItTakesIsNamed(t *testing.T) {
+	_, target := livetest.Start(t, provision.Options{Broker: "mosquitto", Server: map[string]any{"max_connections": 1}})
+	drivertest.Denied(t, drivertest.Suite{Kind: livetest.Kind(t, "mosquitto")},
+		drivertest.Denial{Name: "one too many", Target: target, Guarantee: least, Says: "on clients beyond the server's max_connections"})
+}

@@ -14,6 +14,7 @@ var product = &mqtt.Product{
 	Once:     true,
 	Shares:   true,
 	Version:  "$SYS/broker/version",
+	HangsUp:  "it hangs up without a word on clients beyond the server's max_connections",
 	Supports: supports,
 	Maps:     natives,
 

@@ -149,6 +149,9 @@ func (d *driving) dial(ctx context.Context, s station) (*link, error) {
 	case ack != nil:
 		return nil, driver.Refused(d.product.Name, address, fmt.Errorf("reason %#x: %w", ack.ReasonCode, err))
 	}
+	if d.product.HangsUp != "" && !errors.Is(err, context.DeadlineExceeded) {
+		err = fmt.Errorf("%w; %s", err, d.product.HangsUp)
+	}
 	if d.product.Silence != "" {
 		err = fmt.Errorf("%w; %s", err, d.product.Silence)
 	}
