@@ -54,7 +54,7 @@ func (s *session) attach(ctx context.Context) error {
 
 // login has the broker answer a request of the binary protocol, which it does for no unknown user.
 func (s *session) login() error {
-	c, err := s.connect()
+	c, err := s.connect(s.logged)
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ func (s *session) Consume(ctx context.Context, c driver.ConsumerConfig, sink dri
 	if err := fits(s.config, driver.Shape{Consumers: c.ID + 1}); err != nil {
 		return err
 	}
-	connected, err := s.connect()
+	connected, err := s.connect(s.logged)
 	if err != nil {
 		return err
 	}

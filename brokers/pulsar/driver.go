@@ -20,6 +20,7 @@ import (
 
 	"github.com/brokermark/brokermark/brokers/internal/drops"
 	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/provision"
 )
 
 // never is for what the client would do now and then and needn't: topics keep their partitions for a run.
@@ -58,7 +59,7 @@ func fits(c driver.Config, s driver.Shape) error {
 		return driver.Unsupported("client.subscriptionType: Exclusive", "a subscription then has one consumer; Failover has more that take over")
 	}
 	largest := usualLargest
-	if n, err := strconv.Atoi(fmt.Sprint(c.Target.Server["maxMessageSize"])); err == nil {
+	if n, err := strconv.Atoi(provision.Text(c.Target.Server["maxMessageSize"])); err == nil {
 		largest = n
 	}
 	if c.Target.Server == nil {
@@ -79,6 +80,7 @@ func fitsSize(size, largest int) error {
 type session struct {
 	config    driver.Config
 	log       log.Logger
+	logged    slog.Handler // where log writes to
 	admin     *admin
 	largest   int // message that the broker takes, bytes
 	namespace string
@@ -89,10 +91,11 @@ type session struct {
 }
 
 func open(ctx context.Context, c driver.Config) (driver.Driver, error) {
-	s := &session{config: c, log: log.DefaultNopLogger(), seen: map[driver.Seat]*seen{}}
+	s := &session{config: c, logged: slog.DiscardHandler, seen: map[driver.Seat]*seen{}}
 	if c.Log != nil {
-		s.log = log.NewLoggerWithSlog(slog.New(slog.NewTextHandler(c.Log, &slog.HandlerOptions{Level: slog.LevelWarn})))
+		s.logged = slog.NewTextHandler(c.Log, &slog.HandlerOptions{Level: slog.LevelWarn})
 	}
+	s.log = log.NewLoggerWithSlog(slog.New(s.logged))
 	s.admin = newAdmin(c.Target, c.Client.String("webServiceUrl"))
 	if err := s.attach(ctx); err != nil {
 		s.admin.close()
@@ -102,15 +105,15 @@ func open(ctx context.Context, c driver.Config) (driver.Driver, error) {
 }
 
 // connect makes a client of its own for a producer or consumer: a shared one would send everything through one
-// connection and one goroutine, and could only be closed as a whole.
-func (s *session) connect() (client.Client, error) {
+// connection and one goroutine, and could only be closed as a whole. What it logs goes to logged.
+func (s *session) connect(logged slog.Handler) (client.Client, error) {
 	t, v := s.config.Target, s.config.Client
 	scheme := "pulsar://"
 	if t.TLS != nil {
 		scheme = "pulsar+ssl://"
 	}
 	o := client.ClientOptions{
-		URL: scheme + strings.Join(t.Addresses, ","), TLSConfig: t.TLS, Logger: s.log,
+		URL: scheme + strings.Join(t.Addresses, ","), TLSConfig: t.TLS, Logger: log.NewLoggerWithSlog(slog.New(logged)),
 		ConnectionTimeout: v.Duration("connectionTimeout"), OperationTimeout: v.Duration("operationTimeout"),
 		KeepAliveInterval: v.Duration("keepAliveInterval"), MaxConnectionsPerBroker: int(v.Int("connectionsPerBroker")),
 		MemoryLimitBytes: cmp.Or(v.Int("memoryLimitBytes"), -1), ConnectionMaxIdleTime: -1,

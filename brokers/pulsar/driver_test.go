@@ -69,7 +69,7 @@ func repeats(t *testing.T, target driver.Target) {
 		t.Run(string(c.g.Delivery), func(t *testing.T) {
 			drv := livetest.SetUp(t, "pulsar", livetest.Config(t, "pulsar", target, c.g, nil, nil), livetest.Topic("repeats", 1, "s"))
 			s := drv.(*session)
-			direct, err := s.connect()
+			direct, err := s.connect(s.logged)
 			livetest.Must(t, err)
 			defer direct.Close()
 			number := func(name string, from, to int64) {

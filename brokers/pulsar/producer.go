@@ -3,6 +3,8 @@ package pulsar
 import (
 	"context"
 	"errors"
+	"log/slog"
+	"strings"
 	"sync"
 	"time"
 	"unsafe"
@@ -43,6 +45,7 @@ type producer struct {
 	acked   []uint32  // answered, to be completed together
 	one     [1]uint32 // that has failed
 	waiting bool      // Close waits for idle
+	held    bool      // the broker takes no messages for now
 	idle    chan struct{}
 }
 
@@ -59,13 +62,13 @@ func (s *session) Producer(ctx context.Context, c driver.ProducerConfig, r drive
 	if err := fitsSize(c.MaxBytes, s.largest); err != nil {
 		return nil, err
 	}
-	connected, err := s.connect()
-	if err != nil {
-		return nil, err
-	}
 	p := &producer{
-		client: connected, lines: make([]*line, len(s.topology.Topics)), headers: c.Headers, messages: make([]outgoing, c.InFlight), receipts: r,
+		lines: make([]*line, len(s.topology.Topics)), headers: c.Headers, messages: make([]outgoing, c.InFlight), receipts: r,
 		via: make([]*link, c.InFlight), acked: make([]uint32, 0, c.InFlight), idle: make(chan struct{}),
+	}
+	var err error
+	if p.client, err = s.connect(overheard{s.logged, p.hold}); err != nil {
+		return nil, err
 	}
 	if s.config.Guarantee.Acks == driver.AcksNone {
 		p.handing = newHanding(c.InFlight)
@@ -148,12 +151,44 @@ func (p *producer) answered(through *link, id client.MessageID, m *client.Produc
 		p.one[0] = slot
 		p.complete(p.one[:], err)
 	} else {
+		if p.held {
+			p.held = false
+			driver.Hold(p.receipts, "")
+		}
 		p.acked = append(p.acked, slot)
 		if id.BatchIdx()+1 >= id.BatchSize() {
 			p.confirm()
 		}
 	}
 	p.settle()
+}
+
+// hold is told why the client can't reconnect to the broker: one that has sent it away because of a backlog quota lets it back in when there
+// is room.
+func (p *producer) hold(err error) {
+	if !strings.Contains(err.Error(), "ProducerBlockedQuotaExceededError") {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.held = true
+	driver.Hold(p.receipts, err.Error())
+}
+
+// overheard is a log of which each error is told, too.
+type overheard struct {
+	slog.Handler
+	tell func(error)
+}
+
+// WithAttrs implements slog.Handler.
+func (o overheard) WithAttrs(attrs []slog.Attr) slog.Handler {
+	for _, a := range attrs {
+		if err, ok := a.Value.Any().(error); ok {
+			o.tell(err)
+		}
+	}
+	return overheard{o.Handler.WithAttrs(attrs), o.tell}
 }
 
 // settle is called with p.mu held.

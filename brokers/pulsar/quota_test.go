@@ -25,7 +25,9 @@ const (
 // TestABacklogBeyondItsQuota shows by counts what each policy does; the server looks every second instead of every minute.
 func TestABacklogBeyondItsQuota(t *testing.T) {
 	testkit.Long(t)
-	_, target := livetest.Start(t, provision.Options{Broker: "pulsar", Server: small(map[string]any{"backlogQuotaCheckIntervalInSeconds": 1})})
+	_, target := livetest.Start(t, provision.Options{Broker: "pulsar", Server: small(map[string]any{
+		"backlogQuotaCheckIntervalInSeconds": 1, "backlogQuotaDefaultLimitBytes": quota, "backlogQuotaDefaultRetentionPolicy": "producer_request_hold",
+	})})
 	t.Run("is cut down to it, and what was confirmed is lost", func(t *testing.T) { evicts(t, target) })
 	t.Run("has producers wait until there is room", func(t *testing.T) { holds(t, target) })
 	t.Run("has producers fail until there is room", func(t *testing.T) { refuses(t, target) })
@@ -35,9 +37,11 @@ func TestABacklogBeyondItsQuota(t *testing.T) {
 // before it looks; when it looks in the middle, the producer is away, and some of it has no answer or has failed.
 func full(t *testing.T, target driver.Target, policy string) *livetest.Rig {
 	t.Helper()
-	c := livetest.Config(t, "pulsar", target, atLeast, map[string]any{"batchingEnabled": false}, map[string]any{
-		"backlogQuota.limitSize": quota, "backlogQuota.policy": policy,
-	})
+	topic := map[string]any{"backlogQuota.limitSize": quota, "backlogQuota.policy": policy}
+	if policy == "" {
+		topic = nil // the server's
+	}
+	c := livetest.Config(t, "pulsar", target, atLeast, map[string]any{"batchingEnabled": false}, topic)
 	r := livetest.Open(t, "pulsar", c, livetest.Topic("quota", 1, "s"))
 	var payloads []string
 	for i := range overflow {
@@ -90,7 +94,7 @@ func evicts(t *testing.T, target driver.Target) {
 }
 
 func holds(t *testing.T, target driver.Target) {
-	r := full(t, target, "producer_request_hold")
+	r := full(t, target, "")
 	livetest.Eventually(t, "the broker sends the producer away", func() bool { return away(t, r) })
 	const more = 10
 	before := r.Count()
@@ -98,13 +102,16 @@ func holds(t *testing.T, target driver.Target) {
 		r.Post(t, message(overflow+i))
 	}
 	livetest.Eventually(t, "the producer comes back and is sent away again", func() bool {
-		return strings.Contains(said(r), "ProducerBlockedQuotaExceededError")
+		return strings.Contains(r.HeldWhy(), "ProducerBlockedQuotaExceededError")
 	})
 	if c := r.Count(); c.Acked != before.Acked || c.Failed != 0 || c.Pending != before.Pending+more {
 		t.Errorf("%+v after %+v, want %d more held back", c, before, more)
 	}
 	r.ConsumeAll(t)
 	r.Settled(t)
+	if why := r.HeldWhy(); why != "" {
+		t.Errorf("all is confirmed, and the broker is said to hold the producer back: %s", why)
+	}
 	if c := r.Count(); c.Acked != overflow+more || c.Failed != 0 || c.Received != overflow+more || c.Repeated > before.Pending {
 		t.Errorf("%+v after %+v, want all delivered, once where it had been confirmed", c, before)
 	}
@@ -141,6 +148,3 @@ func refuses(t *testing.T, target driver.Target) {
 	}
 	t.Logf("%d messages were confirmed and delivered, %d refused", before.Acked+1, before.Failed+more)
 }
-
-// said is what the client has logged.
-func said(r *livetest.Rig) string { return r.Driver.(*session).config.Log.(*livetest.Log).Last() }

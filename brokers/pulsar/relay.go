@@ -59,7 +59,7 @@ func (s *session) Relay(ctx context.Context, c driver.RelayConfig, ready func())
 
 // relay relays until ctx ends or something fails.
 func (s *session) relay(ctx context.Context, c driver.RelayConfig, known func()) error {
-	connected, err := s.connect()
+	connected, err := s.connect(s.logged)
 	if err != nil {
 		return err
 	}

@@ -96,6 +96,13 @@ func (a asked) conf(c *provision.Cluster, file string, own map[string]string) (s
 			own[name] = value
 		}
 	}
+	const inBytes, inGB = "backlogQuotaDefaultLimitBytes", "backlogQuotaDefaultLimitGB"
+	if own[inBytes] != "" && own[inGB] != "" {
+		return "", &provision.ErrSetting{Name: inBytes, Reason: "the broker looks at " + inGB + " only where both are given"}
+	}
+	if own[inBytes] != "" { // the file for a server alone has the other
+		own[inGB] = "-1"
+	}
 	maps.Copy(set, own)
 	return jvm.Properties(set), nil
 }

@@ -26,6 +26,7 @@ type Book struct {
 	count    Count            // without what follows from the others
 	arrived  int              // what is acknowledged and received, by every subscription
 	foreign  []string         // completions of slots that were not in flight
+	held     string           // why the broker takes no messages now
 }
 
 // NewBook makes a book of that many slots; receiving at no subscription counts as none lost. The test fails where a slot
@@ -54,6 +55,23 @@ func emptyBook(subscriptions int) *Book {
 		b.times = append(b.times, map[string]int{})
 	}
 	return b
+}
+
+// Refused implements driver.Objections: what has no outcome is left out of the book.
+func (*Book) Refused(error) {}
+
+// Held implements driver.Objections.
+func (b *Book) Held(why string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.held = why
+}
+
+// HeldWhy is why the broker takes no messages now; empty: it takes them.
+func (b *Book) HeldWhy() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.held
 }
 
 // Send hands messages to p, each in the slot that was free last: what a client keeps by slot is soon met again. It waits
