@@ -26,7 +26,7 @@ func TestEveryDriverSaysWhenItsBrokerDeliversAgain(t *testing.T) {
 		}
 		got, known := time.Duration(0), false
 		if kind.Redelivers != nil {
-			got = kind.Redelivers(driver.Guarantee{Delivery: driver.ExactlyOnce}, client, nil)
+			got, _ = kind.Redelivers(driver.Guarantee{Delivery: driver.ExactlyOnce}, client, nil)
 		}
 		if _, known = want[name]; !known || got != want[name] {
 			t.Errorf("%s delivers again after %v, want %v (listed: %v)", name, got, want[name], known)

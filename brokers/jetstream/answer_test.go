@@ -6,17 +6,33 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// A server whose max_file_store is full has no room later either.
-func TestAFullStorageIsNoLostConnection(t *testing.T) {
-	err := judge(&nats.Msg{Data: []byte(`{"error":{"code":503,"err_code":10023,"description":"insufficient resources"},"stream":"a","seq":0}`)})
-	if err == nil || errors.Is(err, driver.ErrDisconnected) || !strings.Contains(err.Error(), "insufficient resources") {
-		t.Error(err)
+// A server whose max_file_store is full has no room later either. The leader of a cluster steps down, and the next one may have some.
+func TestAFullStorageIsFinalUnlessAnotherServerMayHaveRoom(t *testing.T) {
+	full := &jetstream.APIError{Code: 503, ErrorCode: noResources, Description: "insufficient resources"}
+	start := time.Now()
+	for copies, passes := range map[int]bool{1: false, 3: true} {
+		a := &answers{copies: copies}
+		for after, passes := range []bool{passes, passes, false} { // every six seconds
+			err := a.refused(full, start.Add(time.Duration(after)*6*time.Second))
+			if errors.Is(err, driver.ErrDisconnected) != passes || !strings.Contains(err.Error(), full.Description) {
+				t.Errorf("%d copies, the %d. time: %v", copies, after+1, err)
+			}
+		}
+		if err := a.refused(full, start.Add(time.Minute)); errors.Is(err, driver.ErrDisconnected) != passes {
+			t.Errorf("%d copies, later on: %v", copies, err)
+		}
+		s := &session{config: driver.Config{Guarantee: driver.Guarantee{Replicas: copies}}}
+		if s.passing(full) != passes {
+			t.Errorf("%d copies: setting up again is %v", copies, !passes)
+		}
 	}
 }
 
@@ -29,7 +45,7 @@ func FuzzAnAcknowledgementMeansWhatJSONSaysItDoes(f *testing.F) {
 		f.Add([]byte(answer))
 	}
 	f.Fuzz(func(t *testing.T, answer []byte) {
-		err := judge(&nats.Msg{Data: answer})
+		err := (&answers{}).judge(&nats.Msg{Data: answer})
 		var said struct {
 			Stream string
 			Error  *struct{ Description string }

@@ -33,11 +33,11 @@ func driverKind() driver.Kind {
 		Server:   served,
 		Fits:     fits,
 		Keeps:    keeps,
-		Redelivers: func(g driver.Guarantee, client driver.Values, _ map[string]any) time.Duration {
+		Redelivers: func(g driver.Guarantee, client driver.Values, _ map[string]any) (time.Duration, string) {
 			if !driver.AcksAfter(g, client) {
-				return 0
+				return 0, ""
 			}
-			return client.Duration("AckWait")
+			return client.Duration("AckWait"), "client.AckWait"
 		},
 		Headers:  driver.Always,
 		Keyless:  driver.Never("a stream has neither partitions nor keys"),
@@ -220,7 +220,7 @@ func (s *session) producer(c driver.ProducerConfig, r driver.Receipts) (driver.P
 		return s.newFutures(c, r)
 	}
 	timeout := s.config.Client.Duration("PublishAsyncTimeout")
-	w, err := natsio.NewWindow(s.dialer, fmt.Sprintf("producer %d", c.ID), c.InFlight, timeout, r, judge)
+	w, err := natsio.NewWindow(s.dialer, fmt.Sprintf("producer %d", c.ID), c.InFlight, timeout, r, (&answers{copies: s.config.Guarantee.Replicas}).judge)
 	if err != nil {
 		return nil, err
 	}

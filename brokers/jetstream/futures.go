@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -24,6 +25,7 @@ type futures struct {
 	headers  []string // names
 	receipts driver.Receipts
 	ids      *ids // exactly-once; else nil
+	answers  answers
 	sent     chan sent
 	stop     chan struct{}
 	running  sync.WaitGroup
@@ -37,7 +39,7 @@ type sent struct {
 
 func (s *session) newFutures(c driver.ProducerConfig, r driver.Receipts) (driver.Producer, error) {
 	p := &futures{
-		Flights: natsio.NewFlights(c.InFlight, r), subjects: s.subjects, headers: c.Headers, receipts: r,
+		Flights: natsio.NewFlights(c.InFlight, r), subjects: s.subjects, headers: c.Headers, receipts: r, answers: answers{copies: s.config.Guarantee.Replicas},
 		sent: make(chan sent, 2*c.InFlight), stop: make(chan struct{}), // with those that were given up, whose answers are not there yet
 	}
 	var err error
@@ -114,7 +116,7 @@ func (p *futures) await() {
 		case <-next.future.Ok():
 			p.Settle(next.slot, next.generation, nil)
 		case err := <-next.future.Err():
-			p.Settle(next.slot, next.generation, outcome(err))
+			p.Settle(next.slot, next.generation, p.outcome(err))
 		case <-p.stop:
 			return
 		}
@@ -122,9 +124,9 @@ func (p *futures) await() {
 }
 
 // outcome is that of a message whose future has an error.
-func outcome(err error) error {
+func (p *futures) outcome(err error) error {
 	if refusal, ok := errors.AsType[*jetstream.APIError](err); ok {
-		return refused(refusal)
+		return p.answers.refused(refusal, time.Now())
 	}
 	switch {
 	case errors.Is(err, jetstream.ErrAsyncPublishTimeout):

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -86,8 +88,19 @@ var (
 // errNobody is the answer of a server that was just started, or whose stream has no leader at the moment.
 var errNobody = fmt.Errorf("publish: %w: %w", driver.ErrDisconnected, jetstream.ErrNoStreamResponse)
 
+// roomPatience is for a cluster whose leader has no room: it steps down, and another server may have some.
+const roomPatience = 10 * time.Second
+
+// answers judges those that a producer gets for messages of which there are so many copies. Safe for use by several goroutines.
+type answers struct {
+	copies int
+
+	mu          sync.Mutex
+	first, last time.Time // of answers that there is no room, with no longer than roomPatience between them
+}
+
 // judge reads a publish acknowledgement. Taking the usual one apart as JSON would be a third of a message's cost.
-func judge(m *nats.Msg) error {
+func (a *answers) judge(m *nats.Msg) error {
 	if bytes.HasPrefix(m.Data, ackHead) && !bytes.Contains(m.Data, ackError) {
 		return nil
 	}
@@ -105,17 +118,29 @@ func judge(m *nats.Msg) error {
 		return fmt.Errorf("publish: %w: %q", jetstream.ErrInvalidJSAck, m.Data)
 	}
 	if ack.Error != nil {
-		return refused(ack.Error)
+		return a.refused(ack.Error, time.Now())
 	}
 	return nil
 }
 
 // refused tells what a server will take later from what it won't.
-func refused(err *jetstream.APIError) error {
+func (a *answers) refused(err *jetstream.APIError, now time.Time) error {
 	// A full stream refuses with the same code, for good ("maximum messages exceeded" and the like), and so does a server or an account
 	// whose storage is full.
-	if err.Code == http.StatusServiceUnavailable && !strings.HasPrefix(err.Description, "maximum ") && err.ErrorCode != noResources {
+	final := strings.HasPrefix(err.Description, "maximum ") || err.ErrorCode == noResources && !a.mayFindRoom(now)
+	if err.Code == http.StatusServiceUnavailable && !final {
 		return fmt.Errorf("publish: %w: %w", driver.ErrDisconnected, err)
 	}
 	return fmt.Errorf("publish: %w", err)
+}
+
+// mayFindRoom reports whether what was refused for lack of room is worth another attempt.
+func (a *answers) mayFindRoom(now time.Time) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if now.Sub(a.last) > roomPatience {
+		a.first = now
+	}
+	a.last = now
+	return a.copies > 1 && now.Sub(a.first) < roomPatience
 }

@@ -201,7 +201,7 @@ func (s *session) untilFormed(ctx context.Context, conn *natsio.Conn, try func(c
 		if denial := conn.Denial(); err != nil && denial != nil {
 			return denial
 		}
-		if err == nil || !passing(err) || ctx.Err() != nil {
+		if err == nil || !s.passing(err) || ctx.Err() != nil {
 			return err
 		}
 		s.dialer.Logf("setup: %v; trying again", err)
@@ -211,11 +211,12 @@ func (s *session) untilFormed(ctx context.Context, conn *natsio.Conn, try func(c
 	}
 }
 
-// passing reports whether err may go away by itself. An API error of another kind than "unavailable" won't.
-func passing(err error) bool {
+// passing reports whether err may go away by itself. An API error of another kind than "unavailable" won't, and a server alone finds no room.
+func (s *session) passing(err error) bool {
 	var api *jetstream.APIError
 	if errors.As(err, &api) {
-		return api.Code == http.StatusServiceUnavailable || api.ErrorCode == noPeers
+		alone := s.config.Guarantee.Replicas < 2
+		return api.Code == http.StatusServiceUnavailable && (api.ErrorCode != noResources || !alone) || api.ErrorCode == noPeers
 	}
 	return errors.Is(err, errForming) || errors.Is(err, nats.ErrNoResponders) || errors.Is(err, nats.ErrTimeout) ||
 		errors.Is(err, jetstream.ErrNoHeartbeat) || errors.Is(err, context.DeadlineExceeded)

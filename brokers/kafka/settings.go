@@ -81,15 +81,15 @@ func byBroker(_ driver.Guarantee, v driver.Values) string {
 
 // redelivers implements driver.Kind.Redelivers: when a group has waited for a member in vain, another one reads on from the offset that was
 // committed last. A share group gives a record to another member after its lock has expired, which by default takes less.
-func redelivers(_ driver.Guarantee, client driver.Values, server map[string]any) time.Duration {
+func redelivers(_ driver.Guarantee, client driver.Values, server map[string]any) (time.Duration, string) {
 	if client.String("group.protocol") == classicGroups {
-		return millis(client, "session.timeout.ms")
+		return millis(client, "session.timeout.ms"), "" // a member that works is not silent
 	}
 	timeout, err := strconv.Atoi(fmt.Sprint(server["group."+client.String("group.protocol")+".session.timeout.ms"]))
 	if err != nil {
-		return 45 * time.Second // the server's own default
+		return 45 * time.Second, "" // the server's own default
 	}
-	return time.Duration(timeout) * time.Millisecond
+	return time.Duration(timeout) * time.Millisecond, ""
 }
 
 func unanswered(g driver.Guarantee, _ driver.Values) string {

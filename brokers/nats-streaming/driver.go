@@ -21,8 +21,8 @@ func driverKind() driver.Kind {
 	return driver.Kind{
 		Without: map[driver.Class]string{driver.Acknowledging: "one by one", driver.Threading: "by the load"},
 		Client:  "github.com/nats-io/stan.go", Settings: settings, Supports: supports, Fits: fits, Maps: natives,
-		Redelivers: func(_ driver.Guarantee, client driver.Values, _ map[string]any) time.Duration {
-			return client.Duration("AckWait")
+		Redelivers: func(_ driver.Guarantee, client driver.Values, _ map[string]any) (time.Duration, string) {
+			return client.Duration("AckWait"), "client.AckWait"
 		},
 		Server: server, ServerKeeps: drops.By("nats-streaming"), Failover: true, Share: driver.TakeTurns, Attaching: attaching, Open: open, Keyless: driver.Never("a channel has neither partitions nor keys"),
 	}

@@ -19,8 +19,8 @@ func driverKind() driver.Kind {
 	return driver.Kind{
 		Client: library, Settings: settings, Supports: supports, Fits: fits, Maps: natives, Server: server, ServerKeeps: drops.By("rocketmq"), Attaching: attaching,
 		Shared: true, Headers: driver.Always, Open: open,
-		Redelivers: func(_ driver.Guarantee, client driver.Values, _ map[string]any) time.Duration {
-			return client.Duration("invisibleDuration")
+		Redelivers: func(_ driver.Guarantee, client driver.Values, _ map[string]any) (time.Duration, string) {
+			return client.Duration("invisibleDuration"), "client.invisibleDuration"
 		},
 		Without: map[driver.Class]string{
 			driver.Acknowledging: "one AckMessage for what a receive has brought", driver.Publishing: "the run's window", driver.Threading: "by the load",

@@ -35,8 +35,8 @@ func keeps(client, _ driver.Values, _ int64) driver.Limit {
 }
 
 // redelivers implements driver.Kind.Redelivers.
-func redelivers(_ driver.Guarantee, client driver.Values, _ map[string]any) time.Duration {
-	return client.Duration("duplicate.after")
+func redelivers(_ driver.Guarantee, client driver.Values, _ map[string]any) (time.Duration, string) {
+	return client.Duration("duplicate.after"), ""
 }
 
 // fits implements driver.Kind.Fits.

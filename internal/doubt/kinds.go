@@ -17,6 +17,8 @@ var (
 		"The busiest spent more than 80 % of the time between its first and last message with `producerDelay`")
 	ConsumerBound = add(Generator, Rate, "consumer-bound", "the consumers' own work set the pace, not the broker",
 		"The busiest spent more than 80 % of the time between its first and last message with `consumerDelay`")
+	Redelivered = add(Generator, Counts, "redelivered", "messages came again while consumers worked on them",
+		"`consumerDelay` is longer than the broker waits for an acknowledgement, by the setting that is named")
 	HandedOver = add(Generator, List, "handed-over", "the publish rate of a closed loop says how fast buffers filled, not how fast the broker is",
 		"More than 1.1 times what came through was handed over, because nothing holds producers back (at most once). `throughput` says what the broker did")
 )

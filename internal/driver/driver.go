@@ -301,8 +301,8 @@ type Kind struct {
 	// a spec gives. Nil: there is none.
 	ServerKeeps func(server, topic map[string]any, size int64) Limit
 	// Redelivers is after what time, under these settings, the broker delivers a message again whose acknowledgement it never got, though the
-	// connection stands. Nil, or 0: only when a connection ends.
-	Redelivers func(g Guarantee, client Values, server map[string]any) time.Duration
+	// connection stands. Nil, or 0: only when a connection ends. setting says so; empty where what a consumer works on doesn't come again.
+	Redelivers func(g Guarantee, client Values, server map[string]any) (after time.Duration, setting string)
 	// Found refuses, without a connection, the topic s.Topic that is somebody else's (Topology.Found), or to read it from its start (s.Past).
 	// Nil: the driver uses no such topics.
 	Found func(c Config, s Shape) error

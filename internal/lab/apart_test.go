@@ -112,8 +112,8 @@ drain: 30s
 consumerDelay: 300ms
 client: {AckWait: 200ms}
 `, func(t *testing.T, r store.Record) {
-			if b := r.Result.Books; b.Due != 20 || b.Received != 20 || b.Duplicated == 0 || b.Lost != 0 {
-				t.Errorf("%+v", b)
+			if b := r.Result.Books; b.Due != 20 || b.Received != 20 || b.Duplicated == 0 || b.Lost != 0 || !hasDoubt(r, "redelivered") {
+				t.Errorf("%+v, doubts %+v", b, r.Doubts)
 			}
 		}},
 		"a peak": {`

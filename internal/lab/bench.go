@@ -33,6 +33,7 @@ type bench struct {
 	headerBytes int
 	// redelivery is after what time the broker delivers again what it got no acknowledgement of; 0: only when a connection ends.
 	redelivery time.Duration
+	ackSetting string // that says so, where it is a consumer's work that may take too long
 	meters     meters
 	clients    clients
 	// previous is the outcome of the last trial, zero before the first one on these topics. runTrial hands it to the next trial.

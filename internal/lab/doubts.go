@@ -147,6 +147,10 @@ func (b *bench) doubtBooks(t trial, d *doubts) {
 	if m.Resent > 0 && len(b.spec.Faults) == 0 {
 		d.add(doubt.Resent, "%d sends were repeated because the connection was lost or no answer came", m.Resent).Share = share(m.Resent, m.Sent)
 	}
+	if work := time.Duration(b.spec.ConsumerDelay); m.Duplicated > 0 && b.ackSetting != "" && work >= b.redelivery {
+		d.add(doubt.Redelivered, "%d deliveries came again: a consumer works on a message for %s (consumerDelay), and the broker delivers again what is not acknowledged within %s (%s)",
+			m.Duplicated, work, b.redelivery, b.ackSetting).Share = share(m.Duplicated, m.Received)
+	}
 	lostInWarmup := t.Warmup.WronglyLost() > t.Dropped && !brokeOff(t)
 	if lostInWarmup || t.Warmup.Corrupted > 0 {
 		d.add(doubt.WarmupFaults, "in warm-up %d confirmed messages were lost and %d corrupted", t.Warmup.WronglyLost(), t.Warmup.Corrupted)

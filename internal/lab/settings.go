@@ -49,7 +49,7 @@ func (b *bench) noteSettings(kind driver.Kind, config driver.Config) error {
 	b.record.Failover = kind.Failover
 	b.limit = queueLimit(kind, b.spec, config)
 	if kind.Redelivers != nil {
-		b.redelivery = kind.Redelivers(config.Guarantee, config.Client, server)
+		b.redelivery, b.ackSetting = kind.Redelivers(config.Guarantee, config.Client, server)
 	}
 	return nil
 }
