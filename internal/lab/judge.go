@@ -5,6 +5,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/agent"
 	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/remark"
 	"github.com/brokermark/brokermark/internal/search"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/worker"
@@ -26,10 +27,16 @@ func (b *bench) judge(t trial, rate float64) error {
 
 // ended returns the error by which a repetition ends that was judged so; nil if it passed.
 func (b *bench) ended(t trial, j search.Judgement) error {
-	j = t.voidIfDisturbed(j, float64(b.lab.machine.Cores))
-	switch {
-	case j.Verdict == search.Pass:
+	if j.Verdict == search.Pass {
 		return nil
+	}
+	// What the broker says itself, and what the spec sets, no other process has caused.
+	if limits := b.bottleneckOf(t).limits(); j.Verdict == search.Fail && !j.Broken && limits.Are(limitBroker, limitProducerDelay, limitConsumerDelay) {
+		j.Reason = remark.Of("%s; %s", j.Reason, limits[0].Seen)
+	} else {
+		j = t.voidIfDisturbed(j, float64(b.lab.machine.Cores))
+	}
+	switch {
 	case j.Verdict == search.Fail:
 		return errJudged{status: store.Failed, why: j.Reason, broken: j.Broken}
 	case j.Generator.Text != "":

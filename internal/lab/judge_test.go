@@ -85,6 +85,22 @@ func TestASaturatedGeneratorIsNeverTheBrokersFailure(t *testing.T) {
 	}
 }
 
+func TestWhatTheBrokerSaysOrTheSpecSetsIsNotBlamedOnTheMachine(t *testing.T) {
+	nothing := outcomeWith(func(b *measure.Books) { b.Received, b.Lost, b.LostAcked = 0, 1000, 1000 })
+	nothing.Drained, nothing.Arriving = false, true
+	slow, held := nothing, nothing
+	slow.Working = 0.97
+	held.From, held.Until, held.Held, held.HeldWhy = 0, int64(10*time.Second), 9*time.Second, "ProducerBlockedQuotaExceededError"
+	for cause, o := range map[string]worker.Outcome{
+		"the busiest consumer worked on its messages for 97 % of the time":                                slow,
+		"the broker itself held a producer back for 90 % of the time (ProducerBlockedQuotaExceededError)": held,
+	} {
+		if status, why := disturbedStatus(t, o, 0.5, 1.4); status != store.Failed || why != "none of 1000 messages that were sent arrived; "+cause {
+			t.Errorf("%s: %s", status, why)
+		}
+	}
+}
+
 func TestABrokenPromiseStaysAFailureWhateverTheGeneratorDid(t *testing.T) {
 	lost := outcomeWith(func(b *measure.Books) { b.Received, b.Lost, b.LostAcked = 900, 100, 100 })
 	lost.Drained = false
