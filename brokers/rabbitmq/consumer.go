@@ -26,7 +26,7 @@ func (d *rabbit) Consume(ctx context.Context, c driver.ConsumerConfig, s driver.
 		if ctx.Err() != nil {
 			return nil
 		}
-		if !again && !errors.Is(err, errInterrupted) {
+		if errors.Is(err, errOver) || !again && !errors.Is(err, errInterrupted) {
 			return fmt.Errorf("consume from %s: %w", d.topo.Topics[c.Topic].Name, err)
 		}
 		if socket.Pause(ctx, retryPause) != nil {
@@ -37,6 +37,9 @@ func (d *rabbit) Consume(ctx context.Context, c driver.ConsumerConfig, s driver.
 
 // errInterrupted ends a session that had been registered with the broker.
 var errInterrupted = errors.New("connection lost, or the broker cancelled the consumer")
+
+// errOver ends a consumer that the broker would end again.
+var errOver = errors.New("the broker closed the channel")
 
 // session consumes on one connection until that or ctx ends. Every queue has a channel of its own, so that one
 // basic.ack covers messages of that queue only.
@@ -59,9 +62,6 @@ func (d *rabbit) session(ctx context.Context, c driver.ConsumerConfig, s driver.
 	sink := s
 	if len(names) > 1 {
 		sink = driver.OneAtATime(s)
-	}
-	if err := channelsFor(len(names)); err != nil {
-		return err
 	}
 	queues := make([]*intake, len(names))
 	defer func() {
@@ -87,6 +87,11 @@ func (d *rabbit) session(ctx context.Context, c driver.ConsumerConfig, s driver.
 		wg.Go(func() { q.run(ctx); cancel() })
 	}
 	wg.Wait()
+	for _, q := range queues {
+		if why := q.refusal(); why != nil {
+			return fmt.Errorf("%w: %w", errOver, why)
+		}
+	}
 	return errInterrupted
 }
 
@@ -118,6 +123,7 @@ func (d *rabbit) queues(c driver.ConsumerConfig) (names []string) {
 type intake struct {
 	ch         *amqp.Channel
 	deliveries <-chan amqp.Delivery
+	ended      chan *amqp.Error // brings why the broker closed the channel, if it did
 	sink       driver.Sink
 	autoAck    bool
 	once       bool          // a redelivered message is acknowledged and dropped
@@ -131,7 +137,7 @@ type intake struct {
 }
 
 func (d *rabbit) intake(l *link, s driver.Sink, queue string, headers []string) (*intake, error) {
-	ch, err := l.conn.Channel()
+	ch, err := l.channel()
 	if err != nil {
 		return nil, err
 	}
@@ -146,9 +152,21 @@ func (d *rabbit) intake(l *link, s driver.Sink, queue string, headers []string) 
 	}
 	deliveries, err := ch.Consume(queue, "", d.autoAck, false, false, false, nil)
 	return &intake{
-		ch: ch, deliveries: deliveries, sink: s, autoAck: d.autoAck, once: d.once, gathers: !driver.UsesStock(d.cfg.Client),
+		ch: ch, deliveries: deliveries, ended: ch.NotifyClose(make(chan *amqp.Error, 1)), sink: s, autoAck: d.autoAck, once: d.once, gathers: !driver.UsesStock(d.cfg.Client),
 		every: int(max(1, every)), delay: d.cfg.Client.Duration("ack.delay"), came: driver.NewBatch(headers, deliverBatch),
 	}, err
+}
+
+// refusal is why the broker closed the channel, where it would close the next one, too: such as for messages that weren't acknowledged in time.
+func (q *intake) refusal() error {
+	select {
+	case why := <-q.ended:
+		if why != nil && why.Code == amqp.PreconditionFailed {
+			return fmt.Errorf("%w (the server's consumer_timeout bounds the work on what is acknowledged together, which ack.every and prefetch bound)", why)
+		}
+	default:
+	}
+	return nil
 }
 
 // run ends when ctx does or when the channel is gone; what has been delivered by then is acknowledged if it can be.

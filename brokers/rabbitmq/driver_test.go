@@ -145,7 +145,7 @@ func TestSingleBroker(t *testing.T) {
 			batch = append(batch, fmt.Sprint(n))
 		}
 		r.Post(t, batch...)
-		livetest.Eventually(t, "a rejected message", func() bool { return errors.Is(r.Count().LastErr, errNacked) })
+		livetest.Eventually(t, "a rejected message", func() bool { return errors.Is(r.Count().LastErr, errFull) })
 	})
 	t.Run("messages of one key keep their order over several queues", func(t *testing.T) {
 		r := livetest.Open(t, "rabbitmq", config(t, target, nil, map[string]any{"exchange": "direct"}), livetest.Topic("parts", 4, "s"))

@@ -32,7 +32,7 @@ func fits(c driver.Config, s driver.Shape) error {
 	case kind == "default" && s.Subscriptions > 1:
 		return driver.Unsupported("topicConfig.exchange: default", "it reaches one queue per message; there are %d subscriptions", s.Subscriptions)
 	}
-	return cmp.Or(driver.FitsAck(g, c.Client), mirrored(c, d.quorum), channelsFor(s.Queues()*int(c.Client.Int("channels"))), lowered(c), versionAllows(c.Target.Version, c.Topic))
+	return cmp.Or(driver.FitsAck(g, c.Client), mirrored(c, d.quorum), channelsFor(c, s), lowered(c), versionAllows(c.Target.Version, c.Topic))
 }
 
 // mirrored refuses a policy that the server wouldn't have, and copies of a classic queue beside those that it makes.
@@ -40,9 +40,6 @@ func mirrored(c driver.Config, quorum bool) error {
 	policy, err := rabbitserver.Policy(c.Target.Version, c.Target.Server)
 	if refused := (*provision.ErrSetting)(nil); errors.As(err, &refused) {
 		return &driver.ErrUnsupported{Setting: refused.SettingPath(), Reason: refused.Reason, Path: refused.SettingPath()}
-	}
-	if c.Target.Version != "" && c.Target.Server == nil { // it was started after this was asked, with its settings
-		return nil
 	}
 	if quorum {
 		if policy != nil {
@@ -65,15 +62,9 @@ func lowered(c driver.Config) error {
 	if c.Target.Server == nil {
 		return nil
 	}
-	limit := func(name string, otherwise int64) int64 {
-		if n, err := strconv.ParseInt(fmt.Sprint(c.Target.Server[name]), 10, 64); err == nil && n > 0 {
-			return n
-		}
-		return otherwise
-	}
 	got := amqp.Config{
-		FrameSize: int(min(c.Client.Int("frame_max"), limit("frame_max", 131072))),
-		Heartbeat: min(c.Client.Duration("heartbeat"), time.Duration(limit("heartbeat", 60))*time.Second),
+		FrameSize: int(min(c.Client.Int("frame_max"), limitOf(c, "frame_max", 131072))),
+		Heartbeat: min(c.Client.Duration("heartbeat"), time.Duration(limitOf(c, "heartbeat", 60))*time.Second),
 	}
 	return agrees(amqp.Config{FrameSize: int(c.Client.Int("frame_max")), Heartbeat: c.Client.Duration("heartbeat")}, got)
 }
@@ -89,12 +80,37 @@ func agrees(asked, got amqp.Config) error {
 	return nil
 }
 
-// channelsFor refuses more queues of a consumer than its connection has channels, of which one is the link's own.
-func channelsFor(queues int) error {
-	if queues < channelMax {
-		return nil
+// limitOf is a setting of the server that would be started, or what it does without; 0 is no limit.
+func limitOf(c driver.Config, name string, otherwise int64) int64 {
+	if n, err := strconv.ParseInt(provision.Text(c.Target.Server[name]), 10, 64); err == nil && n > 0 {
+		return n
 	}
-	return driver.Unsupported("connections", "the %d queues of those who share a connection need as many channels, and it has %d; use more connections", queues, channelMax)
+	return otherwise
+}
+
+// channelsFor refuses more members of a shared connection, and queues that they read, than it has channels. Each member has one beside those
+// of its queues, and so has the connection itself where several share it.
+func channelsFor(c driver.Config, s driver.Shape) error {
+	sharing, most := int(c.Client.Int("channels")), int(min(channelMax, limitOf(c, "channel_max", channelMax)))
+	need := func(members, each int) int {
+		if sharing == 1 {
+			return each
+		}
+		return 1 + min(sharing, members)*each
+	}
+	all := need(s.Producers, 1)
+	if s.Subscriptions > 0 {
+		all = max(all, need(s.Consumers, 1+s.Queues()))
+	}
+	if all > most {
+		return channelless(most, all)
+	}
+	return nil
+}
+
+// channelless refuses a connection of so many channels.
+func channelless(most, need int) error {
+	return driver.Unsupported("connections", "one has %d channel(s) (the server's channel_max), and those who share it need %d; use more connections, or raise it", most, need)
 }
 
 // versionAllows refuses settings that a server of that version would accept and ignore; "" is not known.

@@ -103,6 +103,16 @@ func (d *rabbit) handshakeError(ctx context.Context, address string, err error) 
 	return fmt.Errorf("AMQP handshake with %s: %w", address, err)
 }
 
+// channel opens one more, or says that the connection may have no more.
+func (l *link) channel() (*amqp.Channel, error) {
+	ch, err := l.conn.Channel()
+	if errors.Is(err, amqp.ErrChannelMax) {
+		most := int(l.conn.Config.ChannelMax)
+		return nil, channelless(most, most+1)
+	}
+	return ch, err
+}
+
 func (l *link) dead() bool { return l == nil || l.ch.IsClosed() || l.conn.IsClosed() }
 
 // why says why the broker closed the channel of a dead link; nil: it didn't, the connection was lost.

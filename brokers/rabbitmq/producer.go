@@ -19,6 +19,7 @@ import (
 
 var (
 	errNacked   = errors.New("the broker rejected the message (basic.nack)")
+	errFull     = fmt.Errorf("%w: its queue is full (x-overflow: reject-publish)", errNacked)
 	errReturned = errors.New("the broker returned the message: no queue for it")
 )
 

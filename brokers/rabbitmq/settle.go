@@ -23,7 +23,10 @@ func (r rejected) Unwrap() error { return r.error }
 // sent again unless the spec asks for what that would break: the order, in which it would come behind those that were
 // taken in meanwhile, or a queue that refuses what it has no room for.
 func (d *rabbit) nacked() error {
-	if d.cfg.Guarantee.Ordering == driver.Ordered || d.cfg.Topic.String("x-overflow") == "reject-publish" {
+	switch {
+	case d.cfg.Topic.String("x-overflow") == "reject-publish":
+		return errFull
+	case d.cfg.Guarantee.Ordering == driver.Ordered:
 		return errNacked
 	}
 	return rejected{errNacked}

@@ -45,7 +45,7 @@ func (d *rabbit) attach(ctx context.Context, group string, member int) (*link, e
 	l := &link{conn: t.base.conn, wire: t.base.wire, shared: t}
 	defer l.bound(ctx)()
 	var err error
-	if l.ch, err = l.conn.Channel(); err != nil {
+	if l.ch, err = l.channel(); err != nil {
 		return nil, fmt.Errorf("open a channel: %w", err)
 	}
 	l.ended = l.ch.NotifyClose(make(chan *amqp.Error, 1))
