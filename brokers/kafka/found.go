@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strconv"
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -59,21 +60,25 @@ func (k *kafka) same(ctx context.Context, topic driver.Topic, configs map[string
 		return driver.Unsupported(fmt.Sprintf("replicas: %d", max(1, k.config.Guarantee.Replicas)), "topic %s has %d; say so", topic.Name, is.Partitions.NumReplicas())
 	}
 	delete(configs, largestBatch) // a message that is too large is refused by name
-	if k.config.Guarantee.Replicas < 2 {
+	alone := k.config.Guarantee.Replicas < 2
+	if alone {
 		delete(configs, "min.insync.replicas") // no topic has fewer than 1
 	}
-	if len(configs) == 0 {
-		return nil
-	}
+	var of kadm.ResourceConfig
 	described, err := k.admin.DescribeTopicConfigs(ctx, topic.Name)
 	if err == nil {
-		var of kadm.ResourceConfig
 		of, err = described.On(topic.Name, nil)
 		err = cmp.Or(err, of.Err)
-		for _, c := range of.Configs {
-			if want, needed := configs[c.Key]; needed && err == nil && c.MaybeValue() != *want {
-				return driver.Unsupported(named, "the guarantee needs %s=%s, and it has %s", c.Key, *want, c.MaybeValue())
-			}
+	}
+	if least, _ := strconv.Atoi(setting(of, "min.insync.replicas")); alone && least > 1 && k.config.Guarantee.Acks == driver.AcksQuorum {
+		return driver.Unsupported(named, "its min.insync.replicas is %d, and it has one replica: with acks: quorum it takes no message (NOT_ENOUGH_REPLICAS)", least)
+	}
+	if len(configs) == 0 { // a user who may not read them need not
+		return nil
+	}
+	for _, c := range of.Configs {
+		if want, needed := configs[c.Key]; needed && c.MaybeValue() != *want {
+			return driver.Unsupported(named, "the guarantee needs %s=%s, and it has %s", c.Key, *want, c.MaybeValue())
 		}
 	}
 	if err != nil {

@@ -37,6 +37,11 @@ func TestATopicOfSomebodyElseStaysAsItIs(t *testing.T) {
 		}
 		return text
 	}
+	_, err = admin.CreateTopic(t.Context(), 1, 1, map[string]*string{"min.insync.replicas": new("2")}, "short")
+	livetest.Must(t, err)
+	short := livetest.Topic("short", 1, "s")
+	short.Found = true
+	livetest.Says(t, livetest.SetupError(t, "kafka", livetest.Config(t, "kafka", target, atLeast, nil, nil), short), "its min.insync.replicas is 2, and it has one replica")
 	before := settings()
 	topology := livetest.Topic("kept", 1, "s")
 	topology.Found = true
