@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/net/netutil"
+
 	"github.com/brokermark/brokermark/internal/clock"
 )
 
@@ -39,13 +41,17 @@ const wakeGap = 50 * time.Microsecond
 // maxSleep bounds one sleep, so that Close need not wait for a long delay.
 const maxSleep = 50 * time.Millisecond
 
+// maxConnections bounds the connections that are passed on at a time: any user of this machine may open some. Each may hold 16 MiB under way;
+// those of a point are far fewer.
+var maxConnections = 4096 // a test has fewer
+
 // Listen starts a proxy to an address, host:port. The caller closes it.
 func Listen(to string, path Path) (*Proxy, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
-	p := &Proxy{path: path, to: to, listener: l, open: map[net.Conn]bool{}}
+	p := &Proxy{path: path, to: to, listener: netutil.LimitListener(l, maxConnections), open: map[net.Conn]bool{}}
 	p.alarm = clock.NewAlarm(func() time.Duration { return wakeGap })
 	p.running.Go(p.accept)
 	return p, nil

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/brokermark/brokermark/internal/network"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 // echo answers with what it is sent.
@@ -115,5 +116,45 @@ func TestBytesPassInOrderAtTheBandwidthAndTheEndPassesToo(t *testing.T) {
 	}
 	if took < 990*time.Millisecond || took > 1500*time.Millisecond {
 		t.Errorf("took %v, 1s is the truth", took)
+	}
+}
+
+// Any user of the machine can connect, and each connection takes memory.
+func TestConnectionsBeyondTheBoundWaitForOthersToEnd(t *testing.T) {
+	network.Bound(t, 2)
+	first := through(t, network.Path{})
+	dial := func() net.Conn {
+		c, err := net.Dial("tcp", first.RemoteAddr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = c.Close() })
+		return c
+	}
+	answers := func(c net.Conn, within time.Duration) error {
+		if _, err := c.Write([]byte("x")); err != nil {
+			return err
+		}
+		if err := c.SetReadDeadline(time.Now().Add(within)); err != nil {
+			return err
+		}
+		_, err := io.ReadFull(c, make([]byte, 1))
+		return err
+	}
+	for _, c := range []net.Conn{first, dial()} {
+		if err := answers(c, testkit.Within(10*time.Second)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	third := dial()
+	if err := answers(third, 200*time.Millisecond); err == nil {
+		t.Error("a third connection is passed on beside two")
+	}
+	_ = first.Close()
+	if err := third.SetReadDeadline(time.Now().Add(testkit.Within(10 * time.Second))); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadFull(third, make([]byte, 1)); err != nil {
+		t.Errorf("it is not passed on either when another has ended: %v", err)
 	}
 }
