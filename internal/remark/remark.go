@@ -33,7 +33,7 @@ type Figure struct {
 // it says, in order, the remark has no figures. Nor has one whose text holds a NUL, which is removed (see placeholder).
 func Stored(text string, figures []Figure) Remark {
 	if strings.Contains(text, placeholder) {
-		return Remark{Text: withoutPlaceholder(text)}
+		return Remark{Text: printable(text)}
 	}
 	end := 0
 	for _, f := range figures {
@@ -47,9 +47,10 @@ func Stored(text string, figures []Figure) Remark {
 
 // Of formats a sentence as fmt.Sprintf does. Its figures are the arguments that are numbers. An argument that is a
 // remark, or an error with a method Remark, adds its own figures. Each verb takes the next argument: a remark with other
-// verbs, such as %*d and %[1]d, has the same text and no figures.
+// verbs, such as %*d and %[1]d, has the same text and no figures. Control characters and what is beyond 16 KiB are left out, since errors
+// quote servers.
 func Of(format string, args ...any) Remark {
-	whole := withoutPlaceholder(fmt.Sprintf(format, args...))
+	whole := printable(fmt.Sprintf(format, args...))
 	var r Remark
 	end := 0
 	for _, at := range verbs.FindAllStringIndex(format, -1) {
@@ -65,9 +66,22 @@ func Of(format string, args ...any) Remark {
 	}
 	r.Text += format[end:]
 	if r.Text != whole {
-		return Remark{Text: whole}
+		r = Remark{Text: whole}
 	}
-	return r
+	return r.cut()
+}
+
+// mostText bounds the text of a remark, in bytes: a server may say much.
+const mostText = 16 << 10
+
+// cut is r without what is too much. It keeps the figures before that.
+func (r Remark) cut() Remark {
+	if len(r.Text) <= mostText {
+		return r
+	}
+	kept := strings.ToValidUTF8(r.Text[:mostText], "")
+	beyond := func(f Figure) bool { return f.At+len(f.Text) > len(kept) }
+	return Remark{fmt.Sprintf("%s… (%d bytes more)", kept, len(r.Text)-len(kept)), slices.DeleteFunc(slices.Clone(r.Figures), beyond)}
 }
 
 // verbs are what a format has for its arguments, such as %s and %.1f, and the %% that stands for a percent sign.
@@ -81,7 +95,7 @@ func formatted(verb string, arg any) Remark {
 	case interface{ Remark() Remark }:
 		return arg.Remark()
 	}
-	r := Remark{Text: withoutPlaceholder(fmt.Sprintf(verb, arg))}
+	r := Remark{Text: printable(fmt.Sprintf(verb, arg))}
 	if value, ok := number(arg); ok {
 		r.Figures = []Figure{{Text: r.Text, Value: value}}
 	}
@@ -126,7 +140,15 @@ func (r Remark) Form() string {
 // placeholder stands for a figure in a form. No remark has it in its text.
 const placeholder = "\x00"
 
-func withoutPlaceholder(text string) string { return strings.ReplaceAll(text, placeholder, "") }
+// printable is text without control characters, the placeholder among them; line breaks and tabs stay.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return -1
+		}
+		return r
+	}, text)
+}
 
 // withFigures is the text with other figures: textOf has that of the i-th.
 func (r Remark) withFigures(textOf func(i int) string) string {

@@ -3,8 +3,10 @@ package remark_test
 import (
 	"errors"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/brokermark/brokermark/internal/remark"
 )
@@ -70,5 +72,17 @@ func TestRemarksOfOneFormAreToldWithTheSpanOfTheirFigures(t *testing.T) {
 	}
 	if one, other := remark.Of("%d of %s", 3, "kafka"), remark.Of("%d of %s", 3, "nats"); one.Form() == other.Form() {
 		t.Errorf("words tell remarks apart: %q", one.Form())
+	}
+}
+
+// Remarks quote servers, which say what they like, and as much as they like.
+func TestARemarkIsBoundedAndHasNoControlCharacters(t *testing.T) {
+	long := strings.Repeat("\u00e4", 1<<20)
+	r := remark.Of("%d of %d: %s, then %d", 3, 4, errors.New("a\x1b[2Jb\r\nc\u009bd\te"+long), 5)
+	if !strings.HasPrefix(r.Text, "3 of 4: a[2Jb\ncd\te\u00e4") || !strings.HasSuffix(r.Text, "… (2080794 bytes more)") || len(r.Text) > 17<<10 || !utf8.ValidString(r.Text) {
+		t.Errorf("%d bytes: %.60q … %q", len(r.Text), r.Text, r.Text[len(r.Text)-40:])
+	}
+	if len(r.Figures) != 2 || r.Figures[1].Value != 4 {
+		t.Errorf("figures %v", r.Figures)
 	}
 }

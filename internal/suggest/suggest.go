@@ -10,9 +10,15 @@ import (
 	"github.com/agext/levenshtein"
 )
 
+// longest is how much of a word is compared, in bytes: to compare takes as long as both are, multiplied, and no known word is longer.
+const longest = 100
+
+func start(word string) string { return word[:min(len(word), longest)] }
+
 // Nearest is the known word that differs from word in few letters, whatever their case, or else the one that Containing finds; "" when
 // there is neither.
 func Nearest(word string, known []string) string {
+	word = start(word)
 	best, least := "", max(2, len(word)/3)+1
 	for _, k := range known {
 		if strings.EqualFold(k, word) {
@@ -64,7 +70,7 @@ func Closest(word string, known []string) string {
 
 // ClosestFew lists the n known words that are most like word, the closest first; all of them if they are fewer.
 func ClosestFew(word string, known []string, n int) []string {
-	byName := slices.Sorted(slices.Values(known))
+	byName, word := slices.Sorted(slices.Values(known)), start(word)
 	like := func(k string) float64 { return levenshtein.Similarity(k, word, nil) }
 	slices.SortStableFunc(byName, func(a, b string) int { return cmp.Compare(like(b), like(a)) })
 	return byName[:min(n, len(byName))]

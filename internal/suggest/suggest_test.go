@@ -1,9 +1,12 @@
 package suggest_test
 
 import (
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/brokermark/brokermark/internal/suggest"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 func TestTheNearestWordIsSuggestedAndNoneThatIsFar(t *testing.T) {
@@ -42,5 +45,16 @@ func TestTheClosestWordIsAlwaysOne(t *testing.T) {
 	}
 	if got := suggest.Closest("x", nil); got != "" {
 		t.Errorf("of nothing: %q", got)
+	}
+}
+
+// Documents of strangers have long words.
+func TestALongWordIsComparedSoon(t *testing.T) {
+	began, long := time.Now(), strings.Repeat("x", 8<<20)
+	if near := suggest.Nearest(long, []string{"batch.size"}) + suggest.Closest("acks"+long, []string{"linger.ms", "acks"}); near != "acks" {
+		t.Errorf("%q", near)
+	}
+	if took := time.Since(began); took > testkit.Within(time.Second) {
+		t.Errorf("it took %s", took)
 	}
 }
