@@ -89,11 +89,11 @@ func (s *Study) Points() ([]Point, error) {
 			e.add(place{file: s.File}, "axes", "more than %d points", maxPoints)
 			return nil, e.err()
 		}
-		given := len(s.base) + len(w.set)
+		given := s.base.weight() + w.set.weight()
 		for _, a := range w.axes {
 			most := 0
 			for _, c := range a.values {
-				most = max(most, len(c.set))
+				most = max(most, c.set.weight())
 			}
 			given += most
 		}

@@ -39,6 +39,15 @@ func (l layer) find(path string) (setting, bool) {
 	return setting{}, false
 }
 
+// weight is how many settings it has, where a long one counts for several.
+func (l layer) weight() (settings int) {
+	for _, s := range l {
+		text, _ := s.value.(string)
+		settings += weight(s.path + text)
+	}
+	return settings
+}
+
 // put adds s or replaces what l says of its path.
 func (l layer) put(s setting) layer {
 	if i := l.index(s.path); i >= 0 {

@@ -39,6 +39,9 @@ func TestALongDocumentIsReadOrRefusedSoon(t *testing.T) {
 		"aliases":             {"points:\n- &p {" + many(9_000, func(i int) string { return fmt.Sprintf("client.a%d: 1", i) }) + "}\n" + strings.Repeat("- *p\n", 90_000), "f.yaml: more than 200000 values where each alias stands for its anchor; allowed: 200000"},
 		"an anchor in itself": {"base: &b {client: *b}", "f.yaml: more than 200000 values where each alias stands for its anchor"},
 		"wide points":         {"client: {" + many(5_000, func(i int) string { return fmt.Sprintf("a%d: 1", i) }) + "}\naxes: {load.rate: {from: 1, to: 10000, step: 1}}", "f.yaml: axes: 10000 points of 5001 settings each; allowed: 5000000 settings in all"},
+		"a long text":         {"client: {a: " + strings.Repeat("x", 1<<20) + "}\naxes: {load.rate: {from: 1, to: 5000, step: 1}}", "f.yaml: axes: 5000 points of 4098 settings each; allowed: 5000000 settings in all"},
+		"aliases of a text":   {"question: &x " + strings.Repeat("x", 1<<20) + "\nclient: {a: [" + strings.Repeat("*x, ", 9_000) + "]}", "f.yaml: more than 200000 values where each alias stands for its anchor"},
+		"aliases of a name":   {"question: &x " + strings.Repeat("x", 1<<20) + "\nclient: {b: [" + strings.Repeat("{*x : 1}, ", 9_000) + "]}", "f.yaml: more than 200000 values where each alias stands for its anchor"},
 		"points":              {"points: [" + many(15_000, func(i int) string { return fmt.Sprintf("{load.rate: %d}", i+5) }) + "]", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -54,5 +57,16 @@ func TestALongDocumentIsReadOrRefusedSoon(t *testing.T) {
 				t.Errorf("it took %s", took)
 			}
 		})
+	}
+}
+
+// Files of other tools are read with little more than this before them.
+func TestAFileThatStandsForTooMuchDoesNotFit(t *testing.T) {
+	long := "- &x " + strings.Repeat("x", 1<<20) + "\n"
+	if err := Fits("f.yaml", []byte(long+"- {params: ["+strings.Repeat("*x, ", 1_000)+"]}\n")); err == nil || !strings.Contains(err.Error(), "where each alias stands for its anchor") {
+		t.Error(err)
+	}
+	if err := Fits("f.yaml", []byte(long+"- {params: [*x]}\n")); err != nil {
+		t.Error(err)
 	}
 }

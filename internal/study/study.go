@@ -125,13 +125,17 @@ func nameOf(file string) string {
 
 var syntaxLine = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?`)
 
-// Fits refuses a document that is too long for a parser of YAML, which takes some 500 bytes for each value.
+// Fits refuses a document that is too long for a parser of YAML, which takes some 500 bytes for each value, or stands for too much.
 func Fits(name string, data []byte) error {
 	if len(data) > maxDocument {
 		return refusal(name, 0, "larger than %s: that is no study", Size(maxDocument))
 	}
 	if n := bytes.Count(data, []byte(",")) + bytes.Count(data, []byte("\n")); n > maxValues {
 		return refusal(name, 0, "%d values or lines; allowed: %d", n, maxValues)
+	}
+	var doc yaml.Node
+	if bytes.IndexByte(data, '&') >= 0 && yaml.Unmarshal(data, &doc) == nil {
+		return spelt(name, &doc)
 	}
 	return nil
 }
@@ -169,11 +173,18 @@ func document(name string, data []byte) (*yaml.Node, error) {
 
 // Crowded refuses a document with more than a study, or what is beside one, has use for. Few bytes can stand for much by aliases.
 func Crowded(name string, root *yaml.Node) error {
+	return cmp.Or(spelt(name, root), crowded(name, "", root))
+}
+
+func spelt(name string, root *yaml.Node) error {
 	if spelledOut(root, map[*yaml.Node]int{}) > maxValues {
 		return refusal(name, 0, "more than %d values where each alias stands for its anchor; allowed: %[1]d", maxValues)
 	}
-	return crowded(name, "", root)
+	return nil
 }
+
+// weight is for how many values a text counts: a long one may stand for much by aliases, and in many points.
+func weight(text string) int { return 1 + len(text)/256 }
 
 // spelledOut is how many values n has where each alias is what it stands for; maxValues+1 for more, and for one that stands for itself.
 func spelledOut(n *yaml.Node, known map[*yaml.Node]int) (values int) {
@@ -181,17 +192,16 @@ func spelledOut(n *yaml.Node, known map[*yaml.Node]int) (values int) {
 		return there
 	}
 	known[n] = maxValues + 1 // until it is known: so an anchor in itself is endless
-	each := 1
 	switch n.Kind {
 	case yaml.ScalarNode:
-		values = 1
+		values = weight(n.Value)
 	case yaml.AliasNode:
 		values = spelledOut(n.Alias, known)
 	case yaml.MappingNode:
-		each = 2
+		values = -len(n.Content) / 2 // names are no values, unless they are long
 	}
-	for i := each - 1; i < len(n.Content); i += each {
-		values += spelledOut(n.Content[i], known)
+	for _, c := range n.Content {
+		values += spelledOut(c, known)
 	}
 	known[n] = min(values, maxValues+1)
 	return known[n]
