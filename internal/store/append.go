@@ -136,7 +136,7 @@ func (s *Store) Import(ctx context.Context, records iter.Seq2[Checked, error]) (
 
 // A batch of rows has at most so many, and bytes of JSON if it has more than one.
 const (
-	maxBatchRows  = 1024
+	maxBatchRows  = 4096
 	maxBatchBytes = 8 << 20
 )
 

@@ -1,16 +1,17 @@
 package store
 
 import (
+	"bytes"
 	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime"
-	"strings"
+	"sync"
+	"sync/atomic"
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	"golang.org/x/sync/errgroup"
 )
 
 // storedRecord is a row of the table record.
@@ -49,15 +50,16 @@ func nextBatch(rows *sql.Rows, points map[string]bool, restart func()) ([]stored
 // error.
 func onAllCores[From, To any](from []From, one func(From) (To, error)) ([]To, error) {
 	made, errs := make([]To, len(from)), make([]error, len(from))
-	var making errgroup.Group
-	making.SetLimit(runtime.GOMAXPROCS(0))
-	for i, f := range from {
-		making.Go(func() error {
-			made[i], errs[i] = one(f)
-			return nil // so that the others are made as well
+	var making sync.WaitGroup
+	var taken atomic.Int64
+	for range min(len(from), runtime.GOMAXPROCS(0)) {
+		making.Go(func() {
+			for i := taken.Add(1) - 1; i < int64(len(from)); i = taken.Add(1) - 1 {
+				made[i], errs[i] = one(from[i])
+			}
 		})
 	}
-	_ = making.Wait()
+	making.Wait()
 	for i, err := range errs {
 		if err != nil {
 			return made[:i], err
@@ -82,9 +84,9 @@ func exact(from *jsontext.Decoder, setting *any) error {
 // maxObjects bounds the JSON objects of a record: each of three bytes may take a kilobyte once it is decoded.
 const maxObjects = 250_000
 
-// fits refuses a record that would take far more memory than any that was measured.
-func fits(body string) error {
-	switch n := strings.Count(body, "{"); {
+// Fits refuses the JSON of a record, or of what becomes one, that would take far more memory than any that was measured.
+func Fits(body []byte) error {
+	switch n := bytes.Count(body, []byte("{")); {
 	case len(body) > maxRecord:
 		return fmt.Errorf("it has %d bytes; allowed: up to %d", len(body), maxRecord)
 	case n > maxObjects:
@@ -100,9 +102,10 @@ func (s *Store) decode(stored storedRecord) (Record, error) {
 			stored.id, stored.schema, Schema)
 	}
 	var r Record
-	err := fits(stored.body)
+	body := []byte(stored.body)
+	err := Fits(body)
 	if err == nil {
-		err = jsonv2.Unmarshal([]byte(stored.body), &r, asRecord)
+		err = jsonv2.Unmarshal(body, &r, asRecord)
 	}
 	if err != nil {
 		return Record{}, &Error{Problem: Corrupt, Store: s.name, Detail: fmt.Sprintf("is damaged: record %d can't be read", stored.id), Err: err}

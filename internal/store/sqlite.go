@@ -61,6 +61,7 @@ func openSQLite(path string, mode access, patience time.Duration) (db *sql.DB, m
 		q.Set("_txlock", "immediate")
 		q.Add("_pragma", "synchronous(FULL)")  // in WAL mode: a commit is on the disk when it returns
 		q.Add("_pragma", "cache_size(-16384)") // KiB: all that an import changes at a time
+		q.Add("_pragma", "page_size(8192)")    // of a new file: a page of 4096 has room for one short record
 	} else {
 		q.Set("mode", "ro")
 		q.Add("_pragma", "query_only(true)")
