@@ -89,7 +89,7 @@ func TestRecordsOfAFileAreImportedOnceEach(t *testing.T) {
 		`"status":"ok"=>"status":"fine"`:    `not a record: its status is "fine"; allowed: ok failed void refused aborted published`,
 		`"status":"ok"=>"state":"ok"`:       `not a record: its status is ""`,
 		`"broker":"sim"=>"broken":"sim"`:    `not a record: it has no spec.broker`,
-		`"repetition":1=>"repetition":0`:    `not a record: its repetition is 0; allowed: 1 or more`,
+		`"repetition":1=>"repetition":0`:    `not a record: its repetition is 0; allowed: 1 to 1000000`,
 		`"point_id":=>"pointid":`:           `not a record: it has no point_id`,
 		`"sent":=>"sent":-`:                 `not a record: its count sent is -`,
 		`"publish_rate":=>"publish_rate":-`: `not a record: its publish_rate is -`,
