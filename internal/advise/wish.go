@@ -117,13 +117,15 @@ func (w Wish) document() string {
 		}},
 	}}
 	var all, killable []string
+	line := 1
 	for _, c := range w.Contenders {
 		text := jsonOf(set{"name": c.Name, "set": c.Set})
 		if c.Killable {
 			killable = append(killable, text)
 		}
-		before := strings.Count(strings.Join(all, ","), "\n") + 1
-		all = append(all, strings.Repeat("\n", max(0, c.Line-before))+text)
+		down := max(0, c.Line-line)
+		line += down
+		all = append(all, strings.Repeat("\n", down)+text)
 	}
 	if killable != nil {
 		sweeps = append(sweeps, set{

@@ -73,10 +73,16 @@ func TestWishesThatCannotBeGrantedAreBadInput(t *testing.T) {
 	write(t, filepath.Join(dir, "inf.yaml"), "rate: 1k\nbrokers:\n- {name: mine, set: {broker: kafka, client: {linger.ms: .inf}}}\n")
 	write(t, filepath.Join(dir, "few.yaml"), "brokers:\n- {name: a, set: &s {broker: kafka, client: {"+strings.Repeat("a: 1, ", 900)+"z: 1}}}\n"+strings.Repeat("- {name: b, set: *s}\n", 300))
 	write(t, filepath.Join(dir, "many.yaml"), "rate: 1k\nbrokers:\n"+strings.Repeat("- {name: b, set: {broker: kafka}}\n", 201))
+	write(t, filepath.Join(dir, "names.yaml"), "rate: 1k\nbrokers: nats"+strings.Repeat(",nats", 299)+"\n")
+	write(t, filepath.Join(dir, "login.yaml"), "rate: 1k\nattach: 'nats=h:1'\nbrokers:\n- {name: mine, set: {broker: nats}}\n")
+	write(t, filepath.Join(dir, "text.yaml"), "rate: 1k\nbrokers: [{name: a, set: {broker: nats, client: {x: &x "+strings.Repeat("x", 1<<20)+", y: ["+strings.Repeat("*x, ", 9_000)+"]}}}]\n")
 	for _, c := range []struct{ args, want string }{
 		{"{tmp}/inf.yaml", "{tmp}/inf.yaml:3: brokers: mine holds a value or a key that no setting has"},
 		{"{tmp}/few.yaml", "values where each alias stands for its anchor"},
-		{"{tmp}/many.yaml", "many.yaml:203: brokers: more than 200 contenders"},
+		{"{tmp}/many.yaml", "many.yaml:2: brokers: 201 contenders; allowed: up to 200"},
+		{"{tmp}/names.yaml", "names.yaml:2: brokers: 300 contenders; allowed: up to 200"},
+		{"{tmp}/login.yaml --user me --password-env P", "{tmp}/login.yaml:4: brokers: mine has settings of its own, and so stands beside no login (--user); allowed: a broker's name, or no login"},
+		{"{tmp}/text.yaml", "more than 200000 values where each alias stands for its anchor"},
 		{"", "--rate is missing: the messages per second that have to be carried"},
 		{"--rate fast", `--rate fast: "fast" is not a rate; allowed: messages per second, such as 20000, 20k or 20k/s`},
 		{"--rate 5k --peak often", `--peak often: "often" is no multiple and no rate; allowed: such as 3x or 15k`},

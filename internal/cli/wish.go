@@ -124,9 +124,6 @@ func (w *wishes) read(name string) error {
 	return nil
 }
 
-// mostContenders bounds the contenders of a file that have settings of their own.
-const mostContenders = 200
-
 func (w *wishes) take(key, value *yaml.Node) error {
 	known := []string{"attach"}
 	for _, f := range wishFields {
@@ -160,9 +157,6 @@ func (w *wishes) take(key, value *yaml.Node) error {
 			}
 			if _, err := json.Marshal(c.Set); err != nil {
 				return badInput("%s:%d: brokers: %s holds a value or a key that no setting has, such as .inf or a number for a name", w.file, n.Line, c.Name)
-			}
-			if len(w.own) == mostContenders {
-				return badInput("%s:%d: brokers: more than %d contenders", w.file, n.Line, mostContenders)
 			}
 			w.own = append(w.own, advise.Contender{Name: c.Name, Set: c.Set, Line: n.Line})
 		default:
@@ -255,6 +249,9 @@ func readPeak(text string, rate float64) (float64, error) {
 	return peak, nil
 }
 
+// mostContenders bounds what a wish names: each of them is measured.
+const mostContenders = 200
+
 // contenders are those of --brokers, then those with settings of their own, then those that are attached.
 func (w *wishes) contenders() ([]advise.Contender, error) {
 	var all []advise.Contender
@@ -280,11 +277,19 @@ func (w *wishes) contenders() ([]advise.Contender, error) {
 		}
 		set := map[string]any{"broker": broker, "attach": strings.Split(addresses, ",")}
 		for _, l := range loginFlags {
-			if w.flags.Changed(l.name) {
-				set[l.path] = w.flags.Lookup(l.name).Value.String()
+			if !w.flags.Changed(l.name) {
+				continue
 			}
+			if len(w.own) > 0 { // whose file may be a stranger's
+				return nil, badInput("%s:%d: brokers: %s has settings of its own, and so stands beside no login (--%s); allowed: a broker's name, or no login",
+					w.file, w.own[0].Line, w.own[0].Name, l.name)
+			}
+			set[l.path] = w.flags.Lookup(l.name).Value.String()
 		}
 		all = append(all, advise.Contender{Name: broker + " at " + addresses, Set: set})
+	}
+	if len(all) > mostContenders {
+		return nil, w.bad("brokers", fmt.Errorf("%d contenders; allowed: up to %d", len(all), mostContenders))
 	}
 	durable := w.value("persistence") != string(driver.Memory) && w.value("delivery") != string(driver.AtMostOnce)
 	seen := map[string]bool{}
