@@ -115,7 +115,7 @@ func openImports(ctx context.Context, paths []string, like *study.Spec) (own []r
 }
 
 // maxImported bounds another tool's result file, in bytes.
-const maxImported = 256 << 20
+const maxImported = 64 << 20
 
 // readOMB makes a record of a result file of the OpenMessaging Benchmark. like is the spec of the same work, or nil.
 func readOMB(path string, like *study.Spec) (store.Record, error) {

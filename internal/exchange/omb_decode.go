@@ -6,8 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/brokermark/brokermark/internal/store"
 )
@@ -18,23 +19,24 @@ var withResults = []store.Status{store.OK, store.Failed, store.Void, store.Abort
 // decodeOMB reads a result file, and ignores fields that it doesn't know: other versions of OMB have others.
 func decodeOMB(data []byte) (OMB, error) {
 	var o OMB
-	d := json.NewDecoder(bytes.NewReader(data))
-	if err := d.Decode(&o); err != nil {
-		return o, fmt.Errorf("not a result of the OpenMessaging Benchmark: %w", err)
+	if err := store.Fits(data); err != nil {
+		return o, err
 	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return o, errors.New("not a result of the OpenMessaging Benchmark: something follows its closing brace")
+	if err := json.Unmarshal(data, &o); err != nil {
+		return o, fmt.Errorf("not a result of the OpenMessaging Benchmark: %w", err)
 	}
 	switch {
 	case o.Driver == "" || len(o.PublishRate) == 0:
 		return o, errors.New("not a result of the OpenMessaging Benchmark: it has no driver or no publishRate")
+	case len(o.PublishRate) > mostPeriods:
+		return o, fmt.Errorf("publishRate: %d values, allowed are up to %d", len(o.PublishRate), mostPeriods)
 	case len(o.AggregatedPublishLatencyQuantiles) == 0 && len(o.AggregatedEndToEndLatencyQuantiles) == 0:
 		return o, errors.New("the run wasn't finished: it has no aggregated quantiles")
 	case o.Brokermark != nil && !slices.Contains(withResults, o.Brokermark.Status):
 		return o, fmt.Errorf("brokermark.status is %q; allowed are %q", o.Brokermark.Status, withResults)
 	}
-	if at := nullIn(data); at != "" {
-		return o, fmt.Errorf("%s is null; allowed: a number, or none there", at)
+	if err := noNull(data); err != nil {
+		return o, err
 	}
 	if own := o.Brokermark; own != nil && (own.Seconds < 0 || own.Seconds > mostSeconds) {
 		return o, fmt.Errorf("brokermark.seconds: %v, allowed are 0 to %v", own.Seconds, mostSeconds)
@@ -45,31 +47,32 @@ func decodeOMB(data []byte) (OMB, error) {
 	return o, o.checkNumbers()
 }
 
+// mostPeriods is more than a run has, by far, and so few that a record can hold them: 23 days of ten seconds each.
+const mostPeriods = 200_000
+
 // mostSeconds is more than any run took: 30 years.
 const mostSeconds = 1e9
 
-// nullIn names the first null in a list or a table of a file, such as "backlog[3]"; empty if there is none. A list that
-// is null as a whole is as good as left out. data is decoded once more for this, because in an OMB a null has become a 0.
-func nullIn(data []byte) string {
-	var o map[string]any
-	if err := json.Unmarshal(data, &o); err != nil {
-		return "" // decodeOMB has refused it
-	}
-	for _, key := range slices.Sorted(maps.Keys(o)) {
-		switch value := o[key].(type) {
-		case []any:
-			if i := slices.Index(value, nil); i >= 0 {
-				return fmt.Sprintf("%s[%d]", key, i)
+// noNull refuses a null in a list or a table of a file, which has become a 0 in an OMB: "backlog[3] is null". A list that is null as a whole is
+// as good as left out.
+func noNull(data []byte) error {
+	tokens := jsontext.NewDecoder(bytes.NewReader(data), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	for {
+		token, err := tokens.ReadToken()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		case token.Kind() == jsontext.KindNull && tokens.StackDepth() == 2:
+			at := tokens.StackPointer()
+			key, inside := at.Parent().LastToken(), "."+at.LastToken()
+			if kind, _ := tokens.StackIndex(2); kind == jsontext.KindBeginArray {
+				inside = "[" + at.LastToken() + "]"
 			}
-		case map[string]any:
-			for _, name := range slices.Sorted(maps.Keys(value)) {
-				if value[name] == nil {
-					return key + "." + name
-				}
-			}
+			return fmt.Errorf("%s%s is null; allowed: a number, or none there", key, inside)
 		}
 	}
-	return ""
 }
 
 // checkNumbers refuses numbers that no run can have had. Only those are looked at that the import uses; the tables of

@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -43,7 +44,9 @@ func TestWhatIsNoResultIsRefusedWithASentence(t *testing.T) {
 		{"empty", "", "not a result of the OpenMessaging Benchmark"},
 		{"not JSON", "workload: x", "not a result of the OpenMessaging Benchmark"},
 		{"something else", `{"a":1}`, "it has no driver or no publishRate"},
-		{"two of them", good + good, "something follows its closing brace"},
+		{"two of them", good + good, "after top-level value"},
+		{"too many periods", `{"driver":"Kafka","publishRate":[1` + strings.Repeat(",1", 200_000) + `]}`, "publishRate: 200001 values, allowed are up to 200000"},
+		{"too many objects", `{"driver":"Kafka","brokermark":{"doubts":[{}` + strings.Repeat(",{}", 250_000) + `]}}`, "it has 250003 objects; allowed: up to 250000"},
 		{"unfinished", `{"driver":"Kafka","publishRate":[1]}`, "it has no aggregated quantiles"},
 		{"negative rate", `{"driver":"Kafka","publishRate":[-1],"aggregatedPublishLatencyQuantiles":{"50.0":1}}`, "publishRate: -1, allowed are 0 to 1e+12"},
 		{"negative percentile of a period", `{"driver":"Kafka","publishRate":[1],"endToEndLatency50pct":[-5],"aggregatedPublishLatencyQuantiles":{"50.0":1}}`, "endToEndLatency50pct: -5, allowed are 0 to 1e+12"},
@@ -393,5 +396,19 @@ func TestAClosedLoopIsNotLikeAPointOfARate(t *testing.T) {
 	want := "the file is of a closed loop, and the point it is said to be like measures rate"
 	if _, err := imports(t, "x.json", o, &like); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v; want %q", err, want)
+	}
+}
+
+// What the file has beside what is read could take forty times its length.
+func TestALargeResultTakesLittleMoreThanItsLength(t *testing.T) {
+	data := strings.Replace(string(read(t, sample)), "{", `{"junk": [[]`+strings.Repeat(",[]", 1_000_000)+"],", 1)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if _, err := FromOMB(sample, []byte(data), time.Now(), nil); err != nil {
+		t.Fatal(err)
+	}
+	runtime.ReadMemStats(&after)
+	if took := after.TotalAlloc - before.TotalAlloc; took > 4*uint64(len(data)) {
+		t.Errorf("a file of %d bytes took %d", len(data), took)
 	}
 }
