@@ -203,7 +203,8 @@ type payload struct {
 	where string
 }
 
-// payloadsIn takes a file apart: JSON lines are a payload each, so are the cells of a CSV file's column; any other file is one.
+// payloadsIn takes a file apart: JSON lines are a payload each, so are the cells of a CSV file's column; any other file is one. Of too many
+// it takes one more than are allowed.
 func payloadsIn(name string, file []byte, column string) ([]payload, error) {
 	ending := strings.ToLower(filepath.Ext(name))
 	switch {
@@ -223,7 +224,7 @@ func linesOf(name string, file []byte) (held []payload) {
 	at := 0
 	for line := range bytes.Lines(file) {
 		at++
-		if line = bytes.TrimSpace(line); len(line) > 0 {
+		if line = bytes.TrimSpace(line); len(line) > 0 && len(held) <= maxPayloads {
 			held = append(held, payload{line, fmt.Sprintf("%s:%d", name, at)})
 		}
 	}
@@ -249,10 +250,10 @@ func cells(name string, file []byte, column string) (held []payload, err error) 
 		}
 		return nil, fmt.Errorf("%s has %s; there are: %s", name, said, strings.Join(head[:min(len(head), mostNamed)], ", "))
 	}
-	for {
+	for len(held) <= maxPayloads {
 		row, err := rows.Read()
 		if errors.Is(err, io.EOF) {
-			return held, nil
+			break
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s is no CSV: %w", name, err)
@@ -260,6 +261,7 @@ func cells(name string, file []byte, column string) (held []payload, err error) 
 		line, _ := rows.FieldPos(at)
 		held = append(held, payload{[]byte(row[at]), fmt.Sprintf("%s:%d", name, line)})
 	}
+	return held, nil
 }
 
 // mostNamed is how many columns a complaint names.

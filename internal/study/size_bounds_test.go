@@ -1,6 +1,7 @@
 package study
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"testing"
@@ -68,5 +69,19 @@ func TestAFileThatStandsForTooMuchDoesNotFit(t *testing.T) {
 	}
 	if err := Fits("f.yaml", []byte(long+"- {params: [*x]}\n")); err != nil {
 		t.Error(err)
+	}
+}
+
+// A line of one byte takes a hundred once it is a payload.
+func TestOfTooManyPayloadsNoMoreAreTakenThanThatSays(t *testing.T) {
+	text := bytes.Repeat([]byte("x\n"), maxPayloads+1000)
+	for _, name := range []string{"f.jsonl", "f.csv"} {
+		column := ""
+		if name == "f.csv" {
+			column = "x"
+		}
+		if held, err := payloadsIn(name, text, column); err != nil || len(held) != maxPayloads+1 {
+			t.Errorf("%s: %d payloads, %v", name, len(held), err)
+		}
 	}
 }
