@@ -37,7 +37,7 @@ func Add(p Product) {
 	}
 	p.Defaults.Settings = map[string]string{}
 	for _, s := range p.Driver.Settings {
-		p.Defaults.Settings[fmt.Sprintf("%s.%s", s.Scope, s.Name)] = fmt.Sprint(s.Default)
+		p.Defaults.Settings[s.Path()] = fmt.Sprint(s.Default)
 	}
 	usual.Register(p.Name, p.Defaults)
 	for _, t := range p.Tools {
