@@ -107,8 +107,14 @@ func repeatCommand(c *advise.Case) string {
 	rates := s.Curve.Rates
 	command := "brokermark advise"
 	for _, flag := range [][2]any{
-		{"rate", rates[0]}, {"peak", rates[len(rates)-1]}, {"size", s.MessageSize.Summary()}, {"subscriptions", s.SubscriptionsPerTopic},
-		{"delivery", s.Delivery}, {"persistence", s.Persistence}, {"p99", study.Duration(c.Bound)}, {"hold", s.Duration},
+		{"rate", rates[0]},
+		{"peak", rates[len(rates)-1]},
+		{"size", s.MessageSize.Summary()},
+		{"subscriptions", s.SubscriptionsPerTopic},
+		{"delivery", s.Delivery},
+		{"persistence", s.Persistence},
+		{"p99", study.Duration(c.Bound)},
+		{"hold", s.Duration},
 	} {
 		value := fmt.Sprint(flag[1])
 		if !oneWord.MatchString(value) {

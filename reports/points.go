@@ -18,6 +18,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/study"
 )
 
 func init() {
@@ -53,9 +54,16 @@ func pointsReport(set *results.Set) (document.Document, error) {
 	return d, nil
 }
 
-// pasted are the client's settings as they are pasted into clients of other libraries.
+// pasted are the client's settings as they are pasted into clients of other libraries, and which of those in force aren't to be pasted
+// unread.
 func pasted(r results.Record) (blocks []document.Block) {
-	for _, p := range r.Settings.Pasted {
+	if names := study.Untrusted(r.Spec.Broker, map[string]map[string]any{
+		"server.": r.Settings.Server, "client.": r.Settings.Client, "topicConfig.": r.Settings.Topic,
+	}); len(names) > 0 {
+		blocks = append(blocks, document.Paragraph{Text: "Records may be somebody else's. Before you paste these, know what they do, since such settings " +
+			"can load code, run commands, use files or listen: " + results.Enumerate(names) + "."})
+	}
+	for _, p := range results.Paste(r.Spec) {
 		blocks = append(blocks, document.Paragraph{Text: "The client's settings for " + p.Library + ":"}, document.Listing{Text: p.Text})
 		if len(p.Without) > 0 {
 			blocks = append(blocks, document.Paragraph{Text: "Without counterpart there: " + strings.Join(p.Without, "; ") + "."})
@@ -72,10 +80,8 @@ type inForce struct {
 	Host     results.Host     `json:"host"`
 }
 
-// withValue leaves out the settings with an empty text, which leave it to the broker or the client library, and what is pasted, which
-// stands by itself.
+// withValue leaves out the settings with an empty text, which leave it to the broker or the client library.
 func withValue(s results.Settings) results.Settings {
-	s.Pasted = nil
 	for _, values := range []*map[string]any{&s.Server, &s.Client, &s.Topic} {
 		kept := maps.Clone(*values)
 		maps.DeleteFunc(kept, func(_ string, value any) bool { return value == "" })

@@ -8,6 +8,8 @@ import (
 
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/internal/usual"
 )
 
 func TestAPointsRepetitionsAreToldOneByOne(t *testing.T) {
@@ -55,7 +57,11 @@ func TestThePointsReportTellsOfTheLastAttempt(t *testing.T) {
 
 func TestClientSettingsAreShownAsTheyArePasted(t *testing.T) {
 	r := atRate("kafka", 1)[0]
-	r.Settings.Pasted = []store.Pasted{{Library: "Java", Text: "# producer\nlinger.ms=5\n"}, {Library: "Go", Text: "kgo.X(5),\n", Without: []string{"max.poll.records 9: ask for so many", "x 1: y"}}}
+	was := results.Paste
+	t.Cleanup(func() { results.Paste = was })
+	results.Paste = func(study.Spec) []results.Pasted {
+		return []results.Pasted{{Library: "Java", Text: "# producer\nlinger.ms=5\n"}, {Library: "Go", Text: "kgo.X(5),\n", Without: []string{"max.poll.records 9: ask for so many", "x 1: y"}}}
+	}
 	text := string(rendered(t, build(t, "points", []store.Record{r}), "markdown", 0))
 	for _, want := range []string{
 		"The client's settings for Java:", "linger.ms=5\n", "The client's settings for Go:", "kgo.X(5),\n", "Without counterpart there: max.poll.records 9: ask for so many; x 1: y.",
@@ -66,6 +72,23 @@ func TestClientSettingsAreShownAsTheyArePasted(t *testing.T) {
 	}
 	if strings.Count(text, "linger.ms=5") != 1 || strings.Contains(text, "pasted") {
 		t.Errorf("what is pasted stands among the settings, too:\n%s", text)
+	}
+}
+
+// A record may be a stranger's, and its settings are pasted into the configuration of brokers and clients.
+func TestSettingsThatNeedTrustAreNamedBeforeTheyArePasted(t *testing.T) {
+	usual.Register("trusted", usual.Defaults{Tuning: []string{"num.io.threads", "log.roll.ms"}, Settings: map[string]string{"client.linger.ms": "0", "client.vhost": "/"}})
+	r := atRate("kafka", 1)[0]
+	r.Spec.Broker = "trusted"
+	r.Settings.Server = map[string]any{"num.io.threads": 4, "jvm.Xmx": "2g", "log.roll.ms": "${env:HOME}", "logfile": "x", "jvm.XX:OnError": "x"}
+	r.Settings.Client = map[string]any{"linger.ms": "5", "vhost": "/", "interceptor.classes": "org.evil.X"}
+	text := string(rendered(t, build(t, "points", []store.Record{r}), "markdown", 0))
+	if want := "use files or listen: client.interceptor.classes, server.jvm.XX:OnError, server.log.roll.ms and server.logfile."; !strings.Contains(text, want) {
+		t.Errorf("no %q in\n%s", want, text)
+	}
+	r.Settings.Server, r.Settings.Client = map[string]any{"num.io.threads": 4}, map[string]any{"linger.ms": "5ms", "vhost": "/"}
+	if text := string(rendered(t, build(t, "points", []store.Record{r}), "markdown", 0)); strings.Contains(text, "Before you paste") {
+		t.Errorf("harmless settings are warned of:\n%s", text)
 	}
 }
 

@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -40,6 +41,32 @@ func TestOwnRecordsComeBack(t *testing.T) {
 	}
 	if _, err := os.Stat(in("b.db")); err != nil {
 		t.Error(err)
+	}
+}
+
+// What a stranger's record has users paste into their clients is made here, of checked values.
+func TestARecordOfAnotherChoosesNoCodeThatIsPasted(t *testing.T) {
+	dir := t.TempDir()
+	db, file := filepath.Join(dir, "s.db"), filepath.Join(dir, "a.jsonl")
+	r := storetest.Products[1].Record(100, "rate", 1)
+	r.Began, r.Spec.Client = storetest.Began, map[string]any{"vhost": `x"); system("evil`, "heartbeat": "20s"}
+	r.Settings = store.Settings{
+		Server: map[string]any{"log.file": "/root/.bashrc", "vm_memory_high_watermark.relative": 0.5}, Client: map[string]any{"vhost": "/", "heartbeat": "20s"},
+		Topic: map[string]any{"x-queue-type": "quorum"},
+	}
+	line, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, file, strings.Replace(string(line), `"settings":{`, `"settings":{"pasted":[{"library":"Java","text":"evil();\n","without":["evil: evil"]}],`, 1)+"\n")
+	brokermark(t, "import", file, "--store", db).want(t, 0)
+	out := brokermark(t, "report", "points", "--store", db, "--format", "markdown").want(t, 0).out
+	_, pasted, found := strings.Cut(out, "The client's settings for Java")
+	if want := "use files or listen: server.log.file."; !strings.Contains(out, want) {
+		t.Errorf("no %q in\n%s", want, out)
+	}
+	if !found || !strings.Contains(pasted, "factory.setRequestedHeartbeat(20);") || strings.Contains(out, "evil();") || strings.Contains(pasted, `setVirtualHost("x`) {
+		t.Errorf("shown is\n%s", out)
 	}
 }
 

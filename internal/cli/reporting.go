@@ -15,13 +15,24 @@ import (
 
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/gate"
+	"github.com/brokermark/brokermark/internal/lab"
 	"github.com/brokermark/brokermark/internal/page"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/sheet"
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/suggest"
 	"github.com/brokermark/brokermark/reports"
 )
+
+func init() {
+	results.Paste = func(s study.Spec) (all []results.Pasted) {
+		for _, p := range lab.Pasted(s) {
+			all = append(all, results.Pasted(p))
+		}
+		return all
+	}
+}
 
 // selectionFlags adds the flags that say which stored records a command is about.
 func selectionFlags(f *pflag.FlagSet, path, where *string) {

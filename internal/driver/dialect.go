@@ -1,7 +1,9 @@
 package driver
 
 import (
+	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,7 +43,11 @@ type Pasted struct {
 	Without []string // settings that the library has no counterpart for, with their values and what to do instead
 }
 
-// Paste writes values in force in the words of each dialect. Settings without a value are left out.
+// plain values do nothing but stand there, whatever they are pasted into.
+var plain = regexp.MustCompile(`^[A-Za-z0-9 ._:/%+()-]*$`)
+
+// Paste writes values in force in the words of each dialect. Settings without a value are left out; those that may be more than a value are
+// named without it.
 func Paste(dialects []Dialect, phrases []Phrase, inForce map[string]any) []Pasted {
 	all := make([]Pasted, len(dialects))
 	for i, d := range dialects {
@@ -59,7 +65,7 @@ func Paste(dialects []Dialect, phrases []Phrase, inForce map[string]any) []Paste
 					text.WriteString(heading + line)
 					heading = ""
 				}
-				without := fmt.Sprintf("%s %v: %s", phrase.Setting, value, phrase.Else)
+				without := fmt.Sprintf("%s %v: %s", phrase.Setting, value, cmp.Or(phrase.Else, "such a value may be code there"))
 				if !has && !slices.Contains(p.Without, without) {
 					p.Without = append(p.Without, without)
 				}
@@ -76,6 +82,8 @@ func (d Dialect) line(p Phrase, value string) (line string, has bool) {
 	word := p.Words[d.Words]
 	if others, ok := p.Values[value]; ok {
 		value = others[d.Words]
+	} else if !plain.MatchString(value) {
+		return "", false
 	}
 	switch {
 	case word == NoLine, value == NoLine:

@@ -33,6 +33,11 @@ func TestSettingsAreWrittenInTheWordsOfEachLibrary(t *testing.T) {
 			{"P", "# producer\n\"order\": False,\n# consumer\n\"order\": False,\n\"kind\": \"plain\",\n", nil},
 			{"G", "// producer\nNoOrder(),\n// consumer\nNoOrder(),\nKind(plain),\n", nil},
 		}},
+		{map[string]any{"silent": `x"); os.RemoveAll("/`}, []Pasted{
+			{"A", "", []string{`silent x"); os.RemoveAll("/: such a value may be code there`}},
+			{"P", "", []string{`silent x"); os.RemoveAll("/: such a value may be code there`}},
+			{"G", "", []string{`silent x"); os.RemoveAll("/: such a value may be code there`}},
+		}},
 	} {
 		for i, got := range Paste(dialects, phrases, c.values) {
 			if want := c.want[i]; got.Library != want.Library || got.Text != want.Text || !slices.Equal(got.Without, want.Without) {

@@ -24,13 +24,22 @@ func (b *bench) driverConfig(kind driver.Kind) (driver.Config, error) {
 	if err := supported(kind, b.spec, config); err != nil {
 		return driver.Config{}, err
 	}
-	if kind.Pasted != nil {
-		for _, p := range kind.Pasted(config.Guarantee, config.Client, int(b.spec.MessageSize.Largest())) {
-			b.record.Settings.Pasted = append(b.record.Settings.Pasted, store.Pasted(p))
-		}
-	}
 	config.Log = b.lab.options.Log
 	return config, nil
+}
+
+// Pasted returns the client's settings of a spec as they are pasted into clients of other libraries; none for one that is refused, and
+// where nothing of that is known. They are made of checked values whenever they are shown: a record may be a stranger's.
+func Pasted(s study.Spec) []driver.Pasted {
+	kind, err := driver.Lookup(s.Broker)
+	if err != nil || kind.Pasted == nil {
+		return nil
+	}
+	config, err := decoded(kind, s)
+	if err != nil || kind.Supports(config.Guarantee) != nil {
+		return nil
+	}
+	return kind.Pasted(config.Guarantee, config.Client, int(s.MessageSize.Largest()))
 }
 
 // noteSettings notes in the record the settings, defaults included, and the versions, and in the bench, which is one repetition under

@@ -77,7 +77,9 @@ type Doubt struct {
 }
 
 // DoubtOf makes a doubt of a kind. text is a sentence with what was seen, without a period.
-func DoubtOf(kind *doubt.Kind, text string) Doubt { return Doubt{Code: kind.Code(), Text: text} }
+func DoubtOf(kind *doubt.Kind, text string) Doubt {
+	return Doubt{Code: kind.Code(), Text: remark.Of("%s", text).Text}
+}
 
 // Kind is the doubt's kind, which is registered unless another version stored it.
 func (d Doubt) Kind() *doubt.Kind {
@@ -107,15 +109,6 @@ type Settings struct {
 	Server map[string]any `json:"server,omitempty"`
 	Client map[string]any `json:"client,omitempty"`
 	Topic  map[string]any `json:"topic,omitempty"`
-	// Pasted are the client's as they are pasted into clients of other libraries, with what held in place of auto.
-	Pasted []Pasted `json:"pasted,omitempty"`
-}
-
-// Pasted are client settings in the words of a library.
-type Pasted struct {
-	Library string   `json:"library"`
-	Text    string   `json:"text"`
-	Without []string `json:"without,omitempty"` // those that it has no counterpart for, and what to do instead
 }
 
 // Versions are those of everything that takes part in a measurement.

@@ -49,7 +49,6 @@ func (v *validator) trust() {
 	if !v.distrust {
 		return
 	}
-	allowed := usual.Of(v.spec.Broker).Tuning
 	for _, path := range slices.Sorted(maps.Keys(v.given.given)) {
 		if !v.documents(path) {
 			continue
@@ -67,12 +66,35 @@ func (v *validator) trust() {
 			v.fail(path, "%q may be an address, which your login would be shown to; name it with a flag, or trust the document with --trust-spec", text)
 		case path == "topicName":
 			v.fail(path, "it sends to a topic of yours, or reads one; name it with a flag, or trust the document with --trust-spec")
-		case server && !slices.Contains(allowed, name) && !java.MatchString(name):
+		case server && !tunes(v.spec.Broker, name):
 			v.fail(path, "it may have the broker load code, run commands, use files or listen; if you trust the document, say --trust-spec; brokermark list settings %s names what needs no trust", v.spec.Broker)
 		case server && !plain.MatchString(text):
 			v.fail(path, "%q may be a path, an address or an expression; if you trust the document, say --trust-spec", text)
 		}
 	}
+}
+
+// tunes reports whether a setting of a broker's server needs no trust.
+func tunes(broker, name string) bool {
+	return slices.Contains(usual.Of(broker).Tuning, name) || java.MatchString(name)
+}
+
+// Untrusted returns the paths, sorted, of settings that the document of a stranger could not give to a broker, or whose values are not
+// plain. settings are those in force, by the beginning of their paths: "server.", "client." or "topicConfig.".
+func Untrusted(broker string, settings map[string]map[string]any) (paths []string) {
+	known := usual.Of(broker).Settings
+	for scope, values := range settings {
+		for name, value := range values {
+			text := fmt.Sprint(value)
+			fallback, declared := known[scope+name]
+			declared = declared || scope == "server." && tunes(broker, name)
+			if text != "" && text != fallback && !(declared && plain.MatchString(text)) {
+				paths = append(paths, scope+name)
+			}
+		}
+	}
+	slices.Sort(paths)
+	return paths
 }
 
 // documents reports whether the study's document gives path, and no flag.
