@@ -41,8 +41,8 @@ const wakeGap = 50 * time.Microsecond
 // maxSleep bounds one sleep, so that Close need not wait for a long delay.
 const maxSleep = 50 * time.Millisecond
 
-// maxConnections bounds the connections that are passed on at a time: any user of this machine may open some. Each may hold 16 MiB under way;
-// those of a point are far fewer.
+// maxConnections bounds the connections that are passed on at a time: any user of this machine may open some. Each may hold 16 MiB under
+// way; those of a point are far fewer.
 var maxConnections = 4096 // a test has fewer
 
 // Listen starts a proxy to an address, host:port. The caller closes it.
