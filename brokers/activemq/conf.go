@@ -51,8 +51,8 @@ var connectorOptions = []string{
 	"transport.tcpNoDelay", "transport.transformer", "wantClientAuth", "wireFormat.idleTimeout", "wireFormat.maxAmqpFrameSize", "wireFormat.maxFrameSize",
 }
 
-// conf is the node's activemq.xml: what makes it ours, the distribution's settings, and those asked for, checked by
-// name and type.
+// conf returns the node's activemq.xml: the distribution's settings, those of this instance, and those asked for, checked
+// by name and type.
 func conf(n *provision.Node, asked map[string]string) ([]byte, error) {
 	text, err := os.ReadFile(filepath.Join(n.Cluster.Install, schemaFile))
 	if err != nil {
@@ -120,8 +120,8 @@ func place(all []section, schemas map[string]jvm.Schema, name, value string) err
 	panic("the last section has no prefix")
 }
 
-// stored is what has happened to a persistent message when the broker accepts it. KahaDB either waits for the flush
-// or hands the message to another thread and waits for nothing.
+// stored returns how safe a persistent message is when the broker accepts it. KahaDB either waits for the flush or hands
+// the message to another thread without waiting.
 func stored(settings map[string]any) driver.Persistence {
 	is := func(name, otherwise string) string {
 		if v, ok := settings[name]; ok {

@@ -30,8 +30,8 @@ var product = &amqp10.Product{
 
 const (
 	noCredit = -1
-	// emptyAfter is the silence after which a queue is taken for empty: draining the credit, the protocol's way to
-	// know it, doesn't come back from this broker.
+	// emptyAfter is the silence after which a queue counts as empty: the protocol's own way, draining the credit, gets no
+	// answer from this broker.
 	emptyAfter = 500 * time.Millisecond
 )
 
@@ -68,7 +68,7 @@ func fits(c driver.Config, s driver.Shape) error {
 // plainTopic gives every consumer that is connected each message, and keeps none.
 const plainTopic = "topic"
 
-// fitsTopic refuses what a topic doesn't keep for subscribers that are not durable.
+// fitsTopic refuses what a topic can't keep for subscribers that are not durable.
 func fitsTopic(g driver.Guarantee, s driver.Shape) error {
 	const setting = "topicConfig.destination: topic"
 	switch {
@@ -118,7 +118,7 @@ func (d *destinations) Source(t driver.Topology, topic, subscription int) amqp10
 	return amqp10.Node{Address: address, Capabilities: []string{"queue"}}
 }
 
-// Declare attaches to every queue, which makes it: a virtual topic copies to the queues that are there.
+// Declare attaches to every queue, which creates it: a virtual topic copies only to queues that exist.
 func (d *destinations) Declare(ctx context.Context, l *amqp10.Link, t driver.Topology, topic int) error {
 	if strings.ContainsAny(t.Topics[topic].Name, "*>,") {
 		return driver.Unsupported("topic "+t.Topics[topic].Name, "the characters * > and , have a meaning in destinations")
@@ -151,7 +151,7 @@ func (d *destinations) attach(ctx context.Context, l *amqp10.Link, t driver.Topo
 	return r, nil
 }
 
-// Remove empties the queues. The protocol has no way to remove them; an empty one costs the broker next to nothing.
+// Remove empties the queues. The protocol can't delete them; an empty queue costs the broker next to nothing.
 func (d *destinations) Remove(ctx context.Context, l *amqp10.Link, t driver.Topology, topic int) error {
 	if d.kind == plainTopic {
 		return nil

@@ -36,8 +36,8 @@ func recipe() *provision.Recipe {
 	}
 }
 
-// install fetches the server's jars: of 6 there is no archive in the registries. activemq.xml is read by Spring, which
-// the server's own pom leaves out.
+// install fetches the server's jars: the registries have no archive of version 6. activemq.xml is read by Spring, which the
+// server's own pom leaves out.
 func install(ctx context.Context, i *provision.Install) error {
 	jars := libraries(i.Version)
 	for _, artifact := range []string{"broker", "kahadb-store", "spring", "console", "amqp", "jaas"} {
@@ -49,7 +49,7 @@ func install(ctx context.Context, i *provision.Install) error {
 	return extractSchema(i)
 }
 
-// libraries are those that the version reads activemq.xml and writes its log with.
+// libraries are the jars with which the version reads activemq.xml and writes its log.
 func libraries(version string) []string {
 	switch {
 	case version == "5.15.9":
@@ -75,7 +75,7 @@ func configure(_ context.Context, n *provision.Node) error {
 		n.Write("log4j2.properties", []byte(jvm.Log4j2)))
 }
 
-// usualMemory is that of the product's own start script.
+// usualMemory is the memory setting of the product's own start script.
 var usualMemory = []string{"-Xms64M", "-Xmx1G"}
 
 // command has the memory and the openings of the server's own start script.
@@ -93,8 +93,8 @@ func command(n *provision.Node) (provision.Command, error) {
 
 func nodeName(n *provision.Node) string { return n.Cluster.ID }
 
-// ready: this very process has written that it is started, and something speaks AMQP on its port. Over AMQP the broker
-// doesn't tell its name.
+// ready waits until this process has logged that it is started and something speaks AMQP on its port. Over AMQP the broker
+// doesn't say its name.
 func ready(ctx context.Context, n *provision.Node) error {
 	log, err := n.Log()
 	if err != nil {

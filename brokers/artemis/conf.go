@@ -63,7 +63,7 @@ func customary(tuned string) (core, acceptor, address map[string]string) {
 	return core, acceptor, address
 }
 
-// conf is the node's broker.xml: what makes it ours, the usual settings, and those asked for, checked by name.
+// conf returns the node's broker.xml: the settings of this instance, the usual ones, and those asked for, checked by name.
 func conf(n *provision.Node, asked map[string]string) ([]byte, error) {
 	install := n.Cluster.Install
 	text, err := os.ReadFile(filepath.Join(install, "schema", "artemis-configuration.xsd"))
@@ -136,7 +136,7 @@ func query(parameters map[string]string) string {
 	return b.String() + "protocols=AMQP,CORE"
 }
 
-// stored is what has happened to a durable message when the broker accepts it, with these server settings.
+// stored returns how safe a durable message is when the broker, with these server settings, accepts it.
 func stored(settings map[string]any) driver.Persistence {
 	on := func(name string) bool { return settings[name] == nil || provision.Text(settings[name]) == "true" }
 	switch {

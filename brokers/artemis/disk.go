@@ -8,14 +8,15 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-// diskUsage is the setting beyond which share of its disk, in percent, the server takes no message.
+// diskUsage is the setting for the share of its disk, in percent, above which the server takes no message.
 const (
 	diskUsage      = "max-disk-usage"
 	usualDiskUsage = "90"
 )
 
 // roomLeft refuses a start on a disk that the server finds too full: its producers would wait for credit until they give
-// up, and only its own log would tell why. It counts as used what it may not use (ActiveMQServerImpl's disk monitor).
+// up, and only the server's log would say why. Space that the server may not use counts as used (ActiveMQServerImpl's disk
+// monitor).
 func roomLeft(n *provision.Node, asked map[string]string) error {
 	most, err := strconv.ParseFloat(asked[diskUsage], 64)
 	if err != nil {

@@ -95,7 +95,7 @@ func fits(c driver.Config, s driver.Shape) error {
 	}
 	if c.Guarantee.Delivery == driver.AtMostOnce && driver.AcksAfter(c.Guarantee, c.Client) {
 		return driver.Unsupported("client.consumer.ack: "+driver.AckAfter,
-			"a message whose connection is cut may come again with a delivery-count of 0, and nothing tells that it has been delivered; at most once needs %s", driver.AckBefore)
+			"a message whose connection is cut may come again with a delivery-count of 0, and nothing shows that it was delivered before; at most once needs %s", driver.AckBefore)
 	}
 	if c.Topic.String("routing-type") == "anycast" && s.Subscriptions > 1 {
 		return driver.Unsupported("topicConfig.routing-type: anycast", "it gives a message to one queue; there are %d subscriptions", s.Subscriptions)
@@ -103,7 +103,7 @@ func fits(c driver.Config, s driver.Shape) error {
 	return nil
 }
 
-// remembers refuses exactly-once where the broker would forget identities, or not look at them.
+// remembers refuses exactly-once if the broker would forget identities or ignore them.
 func remembers(c driver.Config, s driver.Shape) error {
 	if c.Guarantee.Delivery != driver.ExactlyOnce || c.Target.Server == nil {
 		return nil
@@ -163,7 +163,7 @@ func (a *addresses) Declare(ctx context.Context, l *amqp10.Link, t driver.Topolo
 	return nil
 }
 
-// definition is the queue as the management operation createQueue wants it.
+// definition returns the queue as the management operation createQueue expects it.
 func (a *addresses) definition(t driver.Topology, topic, subscription int) string {
 	def := map[string]any{
 		"name": a.queue(t, topic, subscription), "address": t.Topics[topic].Name, "routing-type": "ANYCAST",
@@ -182,7 +182,7 @@ func (a *addresses) definition(t driver.Topology, topic, subscription int) strin
 	return jsonText(def)
 }
 
-// Remove destroys the queues with what is in them and who still consumes from them, and then the address.
+// Remove destroys the queues, with their messages and consumers, and then the address.
 func (a *addresses) Remove(ctx context.Context, l *amqp10.Link, t driver.Topology, topic int) error {
 	m, err := manage(ctx, l)
 	if err != nil {
@@ -197,7 +197,7 @@ func (a *addresses) Remove(ctx context.Context, l *amqp10.Link, t driver.Topolog
 	return m.invoke(ctx, "deleteAddress", t.Topics[topic].Name, true)
 }
 
-// Queue implements amqp10.Gauge. What the broker counts of deliveries leaves out those that come again.
+// Queue implements amqp10.Gauge. The broker's count of deliveries leaves out redeliveries.
 func (a *addresses) Queue(ctx context.Context, l *amqp10.Link, t driver.Topology, topic, subscription int) (driver.Queue, error) {
 	q := driver.Queue{Delivered: driver.Unknown}
 	m, err := manage(ctx, l)

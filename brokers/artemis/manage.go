@@ -52,7 +52,7 @@ func (m managing) ask(ctx context.Context, result any, resource, how, name, args
 	return nil
 }
 
-// only reads an answer into result, a pointer: it is a list of one.
+// only reads an answer, a list of one element, into result, which is a pointer.
 func only(text string, result any) error {
 	var values []json.RawMessage
 	if err := json.Unmarshal([]byte(text), &values); err != nil {
@@ -64,7 +64,7 @@ func only(text string, result any) error {
 	return json.Unmarshal(values[0], result)
 }
 
-// jsonText is v as JSON; what is asked of the broker always has one.
+// jsonText returns v as JSON; every value that the broker is asked with has a JSON form.
 func jsonText(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {

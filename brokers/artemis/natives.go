@@ -2,8 +2,8 @@ package artemis
 
 import "github.com/brokermark/brokermark/internal/driver"
 
-// natives are the server's settings that newAddresses looks for; those of the server's own defaults are named too, since
-// a guarantee rests on them.
+// natives returns the server settings that newAddresses looks for. It names the server's own defaults too, since a
+// guarantee rests on them.
 func natives(g driver.Guarantee) []driver.Native {
 	server := func(name, value string) driver.Native {
 		return driver.Native{Side: driver.ServerSide, Name: name, Value: value}

@@ -34,13 +34,13 @@ func recipe() *provision.Recipe {
 	}
 }
 
-// trial makes an instance and prints what it is configured with.
+// trial creates an instance and prints its configuration.
 const trial = `"$1" create trial --silent --user admin --password admin --allow-anonymous --host 127.0.0.1 --no-web --nio && cat trial/etc/broker.xml`
 
 var timeout = regexp.MustCompile(`<journal-buffer-timeout>(\d+)<`)
 
-// install unpacks the distribution, and has the server measure this machine's disk as it does for everybody who
-// makes an instance of it: how long it gathers writes before it flushes them follows from that.
+// install unpacks the distribution, and has the server measure this machine's disk, as it does whenever an instance is
+// created: the result sets how long it gathers writes before a flush.
 func install(ctx context.Context, i *provision.Install) error {
 	group := "org.apache.artemis"
 	if i.Version == "2.40.0" { // it was a part of ActiveMQ up to 2.44
@@ -78,7 +78,7 @@ func configure(_ context.Context, n *provision.Node) error {
 	return errors.Join(n.Write("etc/broker.xml", xml), others(n))
 }
 
-// usualMemory is that of the product's own start script.
+// usualMemory is the memory setting of the product's own start script.
 var usualMemory = []string{"-XX:+UseG1GC", "-XX:+UseStringDeduplication", "-Xms512M", "-Xmx2G"}
 
 // command is what the server's own script runs, with the options of java in its artemis.profile.

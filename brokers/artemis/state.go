@@ -11,13 +11,13 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-// askPatience bounds one question to a node; there will be others.
+// askPatience bounds one question to a node; others follow.
 const askPatience = 3 * time.Second
 
 func nodeName(n *provision.Node) string { return n.Cluster.ID + "-" + strconv.Itoa(n.ID) }
 
-// ready asks for the server's name, which only this node has. A backup opens no port as long as it is one; it is
-// waited for in formed.
+// ready asks for the server's name, which only this node has. A backup opens no port as long as it is a backup; formed
+// waits for it.
 func ready(ctx context.Context, n *provision.Node) error {
 	if n.ID > 1 {
 		return nil
@@ -43,7 +43,7 @@ func formed(ctx context.Context, c *provision.Cluster) error {
 	return err
 }
 
-// inSync counts the node that serves and, where it has one that has caught up, its backup.
+// inSync counts the serving node and its backup, if that has caught up.
 func inSync(ctx context.Context, c *provision.Cluster) (int, error) {
 	id, err := leader(ctx, c)
 	if err != nil {
@@ -59,7 +59,7 @@ func inSync(ctx context.Context, c *provision.Cluster) (int, error) {
 	return 1, nil
 }
 
-// leader is the node that serves: the other one doesn't answer.
+// leader returns the node that serves; the other one doesn't answer.
 func leader(ctx context.Context, c *provision.Cluster) (int, error) {
 	var errs []error
 	for _, n := range c.Nodes {

@@ -18,8 +18,7 @@ const (
 	receiveSetting = "mqtt.receive-maximum.server-receive-maximum"
 )
 
-// known are the settings of config.xml by the path of their elements, with the words that they may have; of a number there are
-// none.
+// known are the settings of config.xml by the path of their elements, with their allowed words; nil for a number.
 var known = map[string][]string{
 	queueSetting:                           nil,
 	receiveSetting:                         nil,
@@ -38,11 +37,11 @@ var known = map[string][]string{
 	"restrictions.no-connect-idle-timeout": nil,
 }
 
-// defaults make acknowledged messages stay until they are delivered: with the server's own, 10 and 1000, it drops what a consumer
-// is more than a thousand messages behind with, although the producer has its acknowledgement.
+// defaults make acknowledged messages stay until they are delivered: with its own defaults, 10 and 1000, the server drops
+// acknowledged messages once a consumer is more than a thousand behind.
 var defaults = map[string]string{queueSetting: "100000000", receiveSetting: "1000"}
 
-// conf is config.xml: the settings asked for, checked by name and value, and what makes the node ours.
+// conf returns config.xml: the settings asked for, checked by name and value, and those of this instance.
 func conf(n *provision.Node, asked map[string]string) ([]byte, error) {
 	settings := maps.Clone(defaults)
 	for name, value := range asked {
@@ -110,7 +109,7 @@ func leaf(name, inner, text string) *element {
 	return e
 }
 
-// set makes the elements of path where they aren't there, and gives the last one the text.
+// set creates the missing elements of path and gives the last one the text.
 func (e *element) set(path []string, text string) {
 	if len(path) == 0 {
 		e.Text = text

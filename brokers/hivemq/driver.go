@@ -51,7 +51,7 @@ func unshared(g driver.Guarantee) string {
 	case g.Delivery == driver.AtMostOnce && g.Ordering == driver.Ordered:
 		return "after HiveMQ stood still, it delivers some messages of QoS 0 out of order over a shared subscription, which breaks ordering: ordered"
 	case g.Persistence == driver.Log:
-		return "what consumers of a shared subscription had in flight when HiveMQ was killed, it gives to nobody any more, which breaks persistence: log"
+		return "HiveMQ never redelivers what consumers of a shared subscription had in flight when it was killed, which breaks persistence: log"
 	}
 	return ""
 }
@@ -86,7 +86,7 @@ func fits(c driver.Config, _ driver.Shape) error {
 	return driver.Unsupported("persistence: log", "the server keeps messages in memory; it needs %s: file", modeSetting)
 }
 
-// stored is where a server of those settings keeps messages.
+// stored returns where a server with these settings keeps messages.
 func stored(settings map[string]any) string {
 	if mode, asked := settings[modeSetting]; asked {
 		return provision.Text(mode)

@@ -18,8 +18,8 @@ import (
 //go:embed locks
 var locks embed.FS
 
-// launcher starts the server inside a program of ours: by itself it lets nobody in without an extension that says who may
-// come, and the distribution with such an extension is in no registry.
+// launcher starts the server inside our own program: by itself the server rejects every client unless an extension
+// authorizes it, and the distribution with such an extension is in no registry.
 //
 //go:embed Launcher.java
 var launcher embed.FS
@@ -56,10 +56,10 @@ func configure(_ context.Context, n *provision.Node) error {
 	return errors.Join(n.MakeDir("conf"), n.Write("conf/config.xml", text), n.Write("login", []byte(login)))
 }
 
-// usualMemory is that of the product's own start script.
+// usualMemory is the memory setting of the product's own start script.
 var usualMemory = []string{"-XX:InitialRAMPercentage=30", "-XX:MaxRAMPercentage=40", "-XX:MinRAMPercentage=30"}
 
-// command has the options of the server's own start script.
+// command adds the options of the server's own start script.
 func command(n *provision.Node) (provision.Command, error) {
 	c, err := jvm.Command(n, usualMemory,
 		"-Djava.net.preferIPv4Stack=true", "-Dhivemq.home="+n.Dir,
@@ -71,8 +71,8 @@ func command(n *provision.Node) (provision.Command, error) {
 	return c, err
 }
 
-// ready: the server tells an MQTT client nothing that only this instance has; but its log says that it has the port, which one
-// process can have.
+// ready finds the port in the server's log, since MQTT shows a client nothing that only this instance has; only one process
+// can listen on the port.
 func ready(ctx context.Context, n *provision.Node) error {
 	log, err := n.Log()
 	if err != nil {

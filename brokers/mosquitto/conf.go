@@ -18,7 +18,7 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-// ours are settings, or the beginnings of their names, that the recipe decides.
+// ours are settings, or the beginnings of their names, that the recipe sets itself.
 var ours = []string{
 	"listener", "port", "require_certificate", "bind_", "socket_domain", "mount_point", "cafile", "capath", "certfile", "keyfile",
 	"persistence_", "pid_file", "log_", "user", "include_dir", "auto_id_prefix", "connection", "address", "per_listener_settings",
@@ -28,12 +28,12 @@ var ours = []string{
 // protocol is what the listener speaks.
 const protocol = "protocol"
 
-// defaults make acknowledged messages stay until they are delivered: with the server's own, 20 and 1000, it drops what
-// a consumer is more than a thousand messages behind with, although the producer has its acknowledgement.
+// defaults make acknowledged messages stay until they are delivered: with its own defaults, 20 and 1000, the server drops
+// acknowledged messages once a consumer is more than a thousand behind.
 var defaults = map[string]any{"max_inflight_messages": 1000, "max_queued_messages": 0, "allow_anonymous": true, "set_tcp_nodelay": true}
 
-// last is no setting. The server reads its file line by line and ends at the first one it won't have: if that is this
-// one, it has accepted all others, in name and value.
+// last is not a setting. The server reads its file line by line and stops at the first line that it rejects: if that is
+// last, it has accepted the names and values of all others.
 const last = "end_of_what_was_asked_for"
 
 var complaint = regexp.MustCompile(`(?s)Error: ([^\n]*)\n.*Error found at [^\n]*:(\d+)`)
@@ -113,8 +113,8 @@ const confFile = "mosquitto.conf"
 
 func conf(n *provision.Node) string { return filepath.Join(n.Dir, confFile) }
 
-// node is what makes the node ours. Where no login is demanded, nobody is in the file of passwords, so that wrong
-// credentials are refused, while who gives none is let in.
+// node returns the lines that every node of ours needs. Without a login the password file is empty: wrong credentials are
+// refused, and clients without credentials are let in.
 func node(n *provision.Node) []string {
 	lines := []string{
 		"log_dest stdout", "persistence_location " + n.Data + "/",
@@ -128,7 +128,7 @@ func node(n *provision.Node) []string {
 	return lines
 }
 
-// passwords is the server's file of them, with login alone in it, as mosquitto_passwd would write it.
+// passwords returns the server's password file with login alone in it, as mosquitto_passwd would write it.
 func passwords(login *provision.Login) ([]byte, error) {
 	if login == nil {
 		return nil, nil

@@ -35,7 +35,7 @@ func command(n *provision.Node) (provision.Command, error) {
 	return debian.Command(n, program, "-c", conf(n))
 }
 
-// ready has the server make up a client's name: it begins with what only this instance was told.
+// ready has the server make up a client's name: it begins with a prefix that only this instance has.
 func ready(ctx context.Context, n *provision.Node) error {
 	name, err := mqtt.Probe(ctx, product, n)
 	if err == nil && !strings.HasPrefix(name, n.Cluster.ID) {

@@ -16,7 +16,7 @@ import (
 
 func driverKind() driver.Kind {
 	return driver.Kind{
-		Without: map[driver.Class]string{driver.Acknowledging: "none", driver.Publishing: "none, since nobody confirms", driver.Threading: "by the load"},
+		Without: map[driver.Class]string{driver.Acknowledging: "none", driver.Publishing: "none, since the server confirms nothing", driver.Threading: "by the load"},
 		Client:  "github.com/nats-io/nats.go",
 		Settings: append([]driver.Setting{
 			driver.ModeSetting("subscriptions are read in batches from a channel instead of by callbacks, and subjects are checked once instead of for each message"),
@@ -70,7 +70,7 @@ func fits(c driver.Config, s driver.Shape) error {
 	return natsio.FitsSize(c.Target, s.MaxBytes)
 }
 
-// finds implements driver.Kind.Found: a subject is there while somebody uses it.
+// finds implements driver.Kind.Found: a subject exists while somebody uses it.
 func finds(_ driver.Config, s driver.Shape) error {
 	if err := natsio.CheckSubject(s.Topic); err != nil {
 		return driver.Unsupported("topicName: "+s.Topic, "%v", err)

@@ -2,7 +2,7 @@ package natscore
 
 import "github.com/brokermark/brokermark/internal/driver"
 
-// natives: core NATS has no choice.
+// natives returns no setting to choose: core NATS has none.
 func natives(driver.Guarantee) []driver.Native {
 	return []driver.Native{
 		{Side: driver.ProducerSide, Name: "PUB without reply"},

@@ -42,7 +42,7 @@ type scope struct {
 	into  object
 }
 
-// place sorts the settings and refuses those that nothing has.
+// place sorts the settings by object and refuses those that no object has.
 func place(n *provision.Node, asked map[string]string) (placed, error) {
 	p := placed{object{}, object{}, object{}}
 	known, err := os.ReadFile(filepath.Join(n.Cluster.Install, contextFile))
@@ -59,7 +59,7 @@ func place(n *provision.Node, asked map[string]string) (placed, error) {
 		case !ok:
 			return p, &provision.ErrSetting{Name: name, Reason: "settings begin with virtualhost., port., context. or jvm."}
 		case !slices.Contains(s.known, key):
-			return p, &provision.ErrSetting{Name: name, Reason: "there is none of that name; the nearest is " + group + "." + suggest.Closest(key, s.known)}
+			return p, &provision.ErrSetting{Name: name, Reason: "there is no such setting; the nearest is " + group + "." + suggest.Closest(key, s.known)}
 		}
 		s.into[key] = asked[name]
 	}
@@ -122,7 +122,7 @@ func conf(n *provision.Node, asked map[string]string) ([]byte, error) {
 	return json.MarshalIndent(all, "", "  ")
 }
 
-// users are those that may log in: everyone, or one. The broker would take a plain password over TLS only.
+// users returns who may log in: everyone, or one user. The broker would take a plain password over TLS only.
 func users(l *provision.Login) object {
 	if l == nil {
 		return object{"name": "users", "type": "Anonymous"}
@@ -133,7 +133,7 @@ func users(l *provision.Login) object {
 	}
 }
 
-// hostNode is the node that keeps the virtual host: alone with a store of its own, or as a member of a group.
+// hostNode returns the node that keeps the virtual host: alone with a store of its own, or as a member of a group.
 func hostNode(n *provision.Node, host object) object {
 	node := object{"name": n.Cluster.ID, "type": "JSON", "defaultVirtualHostNode": "true"}
 	usual := object{"type": "BDB"}

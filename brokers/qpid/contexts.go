@@ -12,8 +12,8 @@ import (
 
 var contextName = regexp.MustCompile(`\b(?:qpid|queue|broker|virtualhost|connection|channel|producer|consumer|port|store)\.[A-Za-z0-9_.]*[A-Za-z0-9_]\b`)
 
-// contextNames finds the names of context variables that the server's own classes mention: it takes any, and ignores
-// what it doesn't know.
+// contextNames finds the names of context variables in the server's own classes: the server accepts any name and ignores
+// those that it doesn't know.
 func contextNames(lib string) ([]string, error) {
 	jars, err := filepath.Glob(filepath.Join(lib, "qpid-*.jar"))
 	if err != nil {

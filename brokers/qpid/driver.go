@@ -120,7 +120,7 @@ func (n *nodes) Declare(ctx context.Context, l *amqp10.Link, t driver.Topology, 
 	return nil
 }
 
-// attributes are those of a queue that were asked for, by their native names.
+// attributes returns the queue's attributes that were asked for, by their native names.
 func (n *nodes) attributes() map[string]any {
 	a := map[string]any{"durable": true, "qpid-type": n.config.Topic.String("type")}
 	for _, s := range settings {
@@ -135,7 +135,7 @@ func (n *nodes) attributes() map[string]any {
 	return a
 }
 
-// Remove deletes queues and exchange with what is in them.
+// Remove deletes the queues with their messages, and the exchange.
 func (n *nodes) Remove(ctx context.Context, l *amqp10.Link, t driver.Topology, topic int) error {
 	m, err := manage(ctx, l)
 	if err != nil {

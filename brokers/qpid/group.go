@@ -33,7 +33,7 @@ func role(n *provision.Node) (string, error) {
 	return last, nil
 }
 
-// formed: the master serves and all others follow it.
+// formed waits until the master serves and all others follow it.
 func formed(ctx context.Context, c *provision.Cluster) error {
 	if len(c.Nodes) == 1 {
 		return nil
@@ -50,7 +50,7 @@ func formed(ctx context.Context, c *provision.Cluster) error {
 	return nil
 }
 
-// inSync counts the master and those that follow it: since the master waits for a majority of them, those are not far.
+// inSync counts the master and its followers: since the master waits for a majority of them, they can't be far behind.
 func inSync(ctx context.Context, c *provision.Cluster) (int, error) {
 	if _, err := leader(ctx, c); err != nil {
 		return 0, err
@@ -59,7 +59,7 @@ func inSync(ctx context.Context, c *provision.Cluster) (int, error) {
 	for _, n := range c.Nodes {
 		conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", groupAddress(n))
 		if err != nil {
-			continue // its log ends with what it was
+			continue // the last role in its log is no longer true
 		}
 		_ = conn.Close()
 		if _, err := role(n); err == nil {

@@ -16,7 +16,7 @@ const (
 	exchangeType = "org.apache.qpid.FanoutExchange"
 )
 
-// Codes of answers that are as good as success: the object was there already, or is gone already.
+// Codes of answers that count as success: the object exists already, or is already gone.
 const (
 	conflict = 409
 	notFound = 404

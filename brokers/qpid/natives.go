@@ -6,8 +6,7 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// natives reads the queue's attributes off what would be declared, and names the server's settings that newNodes looks
-// for.
+// natives returns the attributes with which the queue would be declared, and the server settings that newNodes looks for.
 func natives(g driver.Guarantee) []driver.Native {
 	client, _ := driver.Decode(settings, driver.ClientScope, nil)
 	client["GroupID"] = "auto" // the protocol's own setting

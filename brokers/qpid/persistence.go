@@ -16,8 +16,8 @@ const (
 // policyOf is how far a transaction of a group must have come, at the master and at a majority, before it is committed.
 var policyOf = map[driver.Persistence]string{driver.Log: "WRITE_NO_SYNC", driver.Fsync: "SYNC"}
 
-// served adds to the settings of a group what doesn't flush where nobody asked for that: its commits are made one after
-// the other, and each would wait for the disk of another member.
+// served sets how a group flushes, unless asked has it: a group commits one transaction after the other, and with the
+// server's default each would wait for another member's disk.
 func served(g driver.Guarantee, asked map[string]any) (map[string]any, error) {
 	if g.Replicas < 2 || g.Persistence == driver.Memory {
 		return asked, nil
@@ -27,7 +27,7 @@ func served(g driver.Guarantee, asked map[string]any) (map[string]any, error) {
 	return settings, nil
 }
 
-// stored is what has happened to a durable message when the broker accepts it: the least of what its copies have.
+// stored returns how safe a durable message is when the broker accepts it: the least of what its copies have.
 func stored(settings map[string]any) driver.Persistence {
 	least := driver.Fsync
 	if v, ok := settings[hostPrefix+"type"]; ok && provision.Text(v) == "Memory" {

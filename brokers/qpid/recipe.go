@@ -50,11 +50,11 @@ func configure(_ context.Context, n *provision.Node) error {
 	return n.Write("initial.json", text)
 }
 
-// usualMemory is that of the product's own start script.
+// usualMemory is the memory setting of the product's own start script.
 var usualMemory = []string{"-Xmx512m", "-XX:MaxDirectMemorySize=1536m", "-XX:+UseG1GC"}
 
-// command has the memory and the collector of the server's own start script. What the server has made of the initial
-// configuration by then wins on later starts.
+// command has the memory and the collector of the server's own start script. On later starts the configuration that the
+// server saved on the first one takes precedence.
 func command(n *provision.Node) (provision.Command, error) {
 	home := filepath.Join(n.Cluster.Install, n.Cluster.Version)
 	c, err := jvm.Command(n, usualMemory,
@@ -64,14 +64,14 @@ func command(n *provision.Node) (provision.Command, error) {
 	if _, absent := os.Stat(filepath.Join(n.Data, "config.json")); err != nil || absent == nil || n.ID == first.ID {
 		return c, err
 	}
-	// A new member asks the first one who belongs to the group, and gives up where that doesn't answer.
+	// A new member asks the first one for the group's members, and gives up if that doesn't answer.
 	return provision.Together(nil, provision.Step{Name: "qpid", Path: c.Path, Args: c.Args, After: []string{groupAddress(first)}})
 }
 
 func nodeName(n *provision.Node) string { return n.Cluster.ID + "-" + strconv.Itoa(n.ID) }
 
-// ready asks for the virtual host by its name, which only this cluster has: a broker without it refuses. In a group only
-// the master has it, so the others are asked for what they have written.
+// ready asks for the virtual host by its name, which only this cluster has: any other broker refuses. In a group only the
+// master has it; ready looks for the role that the other nodes have logged.
 func ready(ctx context.Context, n *provision.Node) error {
 	if len(n.Cluster.Nodes) > 1 {
 		_, err := role(n)

@@ -73,7 +73,7 @@ func fits(c driver.Config, _ driver.Shape) error {
 	return nil
 }
 
-// keeps implements amqp10.Product. What a full queue refuses is no loss: the producer is told.
+// keeps implements amqp10.Product. A message that a full queue rejects is no loss: the producer learns of it.
 func keeps(_, topic driver.Values, _ int64) driver.Limit {
 	n := topic.Int("x-max-length")
 	if n == unset || topic.String("x-overflow") == "reject-publish" {
@@ -127,7 +127,7 @@ func (n *nodes) declare(ctx context.Context, m *management, t driver.Topology, t
 	return nil
 }
 
-// arguments are those of a queue that were asked for or follow from the guarantee, by their native names.
+// arguments returns the queue's arguments that were asked for or follow from the guarantee, by their native names.
 func (n *nodes) arguments() map[string]any {
 	args := map[string]any{"x-queue-type": "classic"}
 	for _, s := range settings {
@@ -144,7 +144,7 @@ func (n *nodes) arguments() map[string]any {
 	return args
 }
 
-// Remove deletes queues and exchange with what is in them.
+// Remove deletes the queues with their messages, and the exchange.
 func (n *nodes) Remove(ctx context.Context, l *amqp10.Link, t driver.Topology, topic int) error {
 	return managed(ctx, l, func(m *management) error { return remove(ctx, m, t, topic) })
 }

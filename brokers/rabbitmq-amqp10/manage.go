@@ -13,10 +13,10 @@ import (
 	"github.com/brokermark/brokermark/brokers/internal/rabbitserver"
 )
 
-// managementNode answers requests that look like those of HTTP, on a pair of links of one name.
+// managementNode answers requests that look like those of HTTP, over a sender and a receiver of the same link name.
 const managementNode = "/management"
 
-// askPatience is with what is asked of the management node together: RabbitMQ takes requests for messages, and blocks them with those.
+// askPatience bounds all requests of one call of managed: RabbitMQ treats requests as messages, and blocks them when it blocks those.
 const askPatience = 10 * time.Second
 
 type management struct {
@@ -28,9 +28,9 @@ type management struct {
 // attempts bound how often requests are made again, see managed.
 const attempts = 5
 
-// managed does what has to be asked of the management node, on a session that the connection keeps for it. The client
-// grants the credit for answers beside its callers, and the broker ends the session of a request that comes before the
-// credit: then everything is asked again on a new one, which changes nothing where it was done already.
+// managed runs do on the session that the connection keeps for management. The client grants credit for answers in the
+// background, and the broker ends the session if a request arrives before the credit: then do runs again on a new session,
+// where repeated requests change nothing.
 func managed(ctx context.Context, l *amqp10.Link, do func(*management) error) (err error) {
 	l.Kept.Lock()
 	defer l.Kept.Unlock()
@@ -85,7 +85,7 @@ func manage(ctx context.Context, l *amqp10.Link) (*management, error) {
 	return m, nil
 }
 
-// ask sends one request and waits for its answer. What is there already, or not there any more, is as good as success.
+// ask sends one request and waits for its answer. It is no error if the object exists already, or is already gone.
 func (m *management) ask(ctx context.Context, method, path string, body any) error {
 	id, back := "1", "$me"
 	if body == nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// natives reads the queue's arguments off what would be declared.
+// natives returns the arguments with which the queue would be declared.
 func natives(g driver.Guarantee) []driver.Native {
 	topic, _ := driver.Decode(settings, driver.TopicScope, nil)
 	args := (&nodes{driver.Config{Guarantee: g, Topic: topic}}).arguments()

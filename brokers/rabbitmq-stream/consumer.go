@@ -17,8 +17,8 @@ import (
 // errInterrupted ends a session that had been registered with the broker.
 var errInterrupted = errors.New("connection lost, or the stream became unavailable")
 
-// Consume reads a stream, or its share of a super stream's, as one of the single active consumers of its
-// subscription. A lost connection is made anew until ctx ends.
+// Consume reads a stream, or a share of a super stream, as one of the single active consumers of its subscription. It
+// reconnects until ctx ends.
 func (d *streams) Consume(ctx context.Context, c driver.ConsumerConfig, s driver.Sink, ready func()) error {
 	registered := sync.OnceFunc(ready)
 	own := map[string]*place{}
@@ -139,8 +139,8 @@ func (in *intake) subscribeAll(sac *stream.SingleActiveConsumer) error {
 	return nil
 }
 
-// activated is the server's question where to begin, or the news that another consumer of the subscription takes over:
-// what was delivered is stored before the server gets its answer, so that the other one begins behind it.
+// activated answers the server's question where to begin. If another consumer takes over instead, it stores the delivered
+// offset first, so that the other one begins behind it.
 func (in *intake) activated(name string, active bool) stream.OffsetSpecification {
 	if !active {
 		in.inlets[name].store(0)
@@ -154,7 +154,7 @@ func (in *intake) activated(name string, active bool) stream.OffsetSpecification
 	return from
 }
 
-// from is where to begin: behind what was delivered, as far as this process or the server knows.
+// from returns where to begin: after the last delivered message that this process or the server knows of.
 func (in *intake) from(name string) (stream.OffsetSpecification, error) {
 	next := in.inlets[name].place.reached()
 	if in.d.cfg.Guarantee.Delivery != driver.AtMostOnce {
@@ -172,7 +172,7 @@ func (in *intake) from(name string) (stream.OffsetSpecification, error) {
 	return stream.OffsetSpecification{}.Offset(next), nil
 }
 
-// keep stores offsets when they are due, until the connection is lost or ctx ends.
+// keep stores offsets at intervals, until the connection is lost or ctx ends.
 func (in *intake) keep(ctx context.Context) {
 	delay := in.d.cfg.Client.Duration("offset.store.delay")
 	storing, end := context.WithCancel(ctx)

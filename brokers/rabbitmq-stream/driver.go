@@ -37,8 +37,8 @@ func driverKind() driver.Kind {
 	}
 }
 
-// streams is the driver of one running broker or cluster. It keeps no connection of its own: those of the client
-// can't be asked whether they still live.
+// streams is the driver of one running broker or cluster. It keeps no connection of its own: the client can't say whether
+// one is still alive.
 type streams struct {
 	cfg  driver.Config
 	topo driver.Topology
@@ -78,7 +78,7 @@ func open(ctx context.Context, c driver.Config) (driver.Driver, error) {
 }
 
 // Setup creates a stream for every topic, or a super stream where it has several partitions. It refuses a stream that
-// is there already: a subscription would begin with what somebody else has left in it.
+// exists already: a subscription would begin with messages that somebody else left in it.
 func (d *streams) Setup(ctx context.Context, t driver.Topology) error {
 	l, err := d.dial(ctx, 0)
 	if err != nil {
@@ -173,11 +173,12 @@ func (d *streams) replicated(l *link, name string) error {
 	return nil
 }
 
-// reachesLeader tells where the node that a stream's messages go to can't be reached. A stream whose leader isn't known yet is asked for later.
+// reachesLeader returns an error if the stream's leader advertises an address that can't be reached. It does nothing if the
+// leader isn't known yet.
 func (d *streams) reachesLeader(l *link, name string) error {
 	m, err := l.StreamMetaData(name)
 	if err != nil || m.Leader == nil {
-		return nil //nolint:nilerr // replicated tells
+		return nil //nolint:nilerr // replicated reports it
 	}
 	told := net.JoinHostPort(m.Leader.Host, m.Leader.Port)
 	return driver.Advertised(context.Background(), broker, strings.Join(d.cfg.Target.Addresses, ", "), "stream.advertised_host, stream.advertised_port",
@@ -197,7 +198,7 @@ func attaching(_ map[string]any, t driver.Target) []string {
 	return nil
 }
 
-// streamsOf names the topic's streams as RabbitMQ names those of a super stream.
+// streamsOf returns the names of the topic's streams, which are RabbitMQ's own for a super stream.
 func streamsOf(t driver.Topic) []string {
 	if t.Partitions < 2 {
 		return []string{t.Name}

@@ -32,7 +32,7 @@ func fits(c driver.Config, s driver.Shape) error {
 	return cmp.Or(inFrame(c.Client, s.MaxBytes), ofSuperStream(c.Client, s.Partitions), versionAllows(c.Target.Version, s))
 }
 
-// inFrame refuses messages that are larger than a frame.
+// inFrame refuses messages that don't fit in a frame.
 func inFrame(client driver.Values, size int) error {
 	if most := int(client.Int("frame.max")) - frameHead - overhead; size > most {
 		return driver.Unsupported("client.frame.max", "a message has to fit in one frame, and %d bytes don't fit in %d", size, client.Int("frame.max"))
@@ -44,13 +44,13 @@ func inFrame(client driver.Values, size int) error {
 func ofSuperStream(client driver.Values, partitions int) error {
 	for _, s := range settings {
 		if partitions > 1 && (s.Name == "initial.credits" || s.Name == "crc.check") && client[s.Name] != s.Default {
-			return driver.Unsupported("client."+s.Name, "the client lets nobody choose it for super streams; partitionsPerTopic is %d", partitions)
+			return driver.Unsupported("client."+s.Name, "the client has no such option for super streams; partitionsPerTopic is %d", partitions)
 		}
 	}
 	return nil
 }
 
-// versionAllows refuses what a server of that version hasn't; "" is not known.
+// versionAllows refuses what a server of that version can't do; "" is an unknown version.
 func versionAllows(text string, s driver.Shape) error {
 	v, err := parseVersion(text)
 	switch {

@@ -36,7 +36,7 @@ const (
 	largestGreeting   = 64 << 10
 )
 
-// peerProperties asks for the server's properties, stating none of ours: size, key, version, correlation, count.
+// peerProperties asks for the server's properties and sends none: size, key, version, correlation, count.
 func peerProperties(conn io.ReadWriter) (map[string]string, error) {
 	request := binary.BigEndian.AppendUint32(nil, 12)
 	request = binary.BigEndian.AppendUint16(request, peerPropertiesKey)

@@ -19,8 +19,8 @@ type place struct {
 	next int64
 }
 
-// placeOf is the consumer's own place, or with a guarantee against duplicates that of all consumers of the
-// subscription in this process, who may take over from each other.
+// placeOf returns the consumer's own place; with a guarantee against duplicates, the place that all consumers of the
+// subscription in this process share, since they may take over from each other.
 func (d *streams) placeOf(subscription, name string, own map[string]*place) *place {
 	places := own
 	if d.cfg.Guarantee.Delivery != driver.AtLeastOnce {
@@ -60,8 +60,8 @@ type inlet struct {
 	end      int64 // behind the last delivered
 }
 
-// take gathers a message. The chunk that a subscription begins within comes without what is before its beginning, so
-// there is no telling which message of it is the last; nor is there with sub-entries, which count as one.
+// take gathers a message. A subscription that begins inside a chunk gets only the chunk's end, so the last message can't be
+// recognised; nor can it with sub-entries, which count as one.
 func (i *inlet) take(c stream.ConsumerContext, m *amqp.Message) {
 	if c != i.chunk {
 		i.came.Reset() // of a chunk that was broken off because another consumer took over
@@ -82,7 +82,7 @@ func (i *inlet) take(c stream.ConsumerContext, m *amqp.Message) {
 	}
 }
 
-// property finds an application property; nil: there is none of that name, or it is no text.
+// property returns an application property; nil if there is none of that name, or it is no text.
 func property(m *amqp.Message, name string) []byte {
 	if text, ok := m.ApplicationProperties[name].(string); ok {
 		return driver.Bytes(text)
@@ -107,7 +107,7 @@ func (i *inlet) deliver(c *stream.Consumer) {
 	}
 }
 
-// handOver gives the sink what it has not had yet.
+// handOver gives the sink the messages that it has not had yet.
 func (i *inlet) handOver() bool {
 	i.place.mu.Lock()
 	defer i.place.mu.Unlock()
@@ -129,8 +129,8 @@ func (i *inlet) handOver() bool {
 	return true
 }
 
-// store tells the server how far the subscription has come, if that is due: what follows is redelivered to whoever
-// comes next. There is no answer to it.
+// store sends the subscription's offset to the server if the last store is at least delay ago: the next consumer begins
+// behind it. The server doesn't answer.
 func (i *inlet) store(delay time.Duration) {
 	i.mu.Lock()
 	c, offset := i.consumer, i.end-1

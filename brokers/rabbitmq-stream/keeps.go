@@ -7,12 +7,12 @@ import (
 )
 
 const (
-	usualSegment = 500_000_000 // bytes, where nobody chooses
+	usualSegment = 500_000_000 // bytes, the server's default
 	besideEntry  = 128         // bytes that a chunk of one entry stores beside the message
 )
 
-// keeps implements driver.Kind.Keeps. A stream drops whole segments, the oldest first, so that what stays may be less than
-// the limit by one of them; whether it was delivered is nothing to it.
+// keeps implements driver.Kind.Keeps. A stream drops whole segments, the oldest first, delivered or not, so that it may
+// keep one segment less than the limit.
 func keeps(_, topic driver.Values, size int64) driver.Limit {
 	most, segment := topic.Int("max-length-bytes"), topic.Int("stream-max-segment-size-bytes")
 	var limit driver.Limit

@@ -15,7 +15,7 @@ import (
 )
 
 // lane is a producer's way into one stream: a queue, a writer that empties it into publish frames, and a reader of
-// confirms. It reconnects for itself; what was open on a lost connection has failed by then.
+// confirms. It reconnects by itself, after it has failed the messages that were open on the lost connection.
 type lane struct {
 	p      *producer
 	stream string
@@ -86,7 +86,7 @@ func (l *lane) rise(pub *publisher) {
 	close(l.up)
 }
 
-// fall fails what is open on the lane.
+// fall fails the messages that are open on the lane.
 func (l *lane) fall(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -104,8 +104,8 @@ func (l *lane) fall(err error) {
 	l.p.done(slots, err)
 }
 
-// state is which connection there is, 0 for none, and whether a Send may use it: the first after a loss has to fail,
-// because what the lost connection has left open is to be sent again before anything new.
+// state returns the number of the connection, 0 for none, and whether a Send may use it: the first after a loss has to
+// fail, because messages left open by the lost connection are sent again before anything new.
 func (l *lane) state() (connection int, free bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -179,7 +179,7 @@ func (l *lane) run(pub *publisher) {
 	}
 }
 
-// serve writes what is queued until the connection is lost or the producer closed.
+// serve writes queued messages until the connection is lost or the producer closed.
 func (l *lane) serve(pub *publisher) {
 	lost := make(chan struct{})
 	go func() {
@@ -244,7 +244,7 @@ func (l *lane) sendEach(pub *publisher) error {
 	return nil
 }
 
-// fill encodes as many messages as one frame holds.
+// fill encodes as many messages as fit in one frame.
 func (l *lane) fill(rest []*outgoing) (n int) {
 	most, room := int(l.p.d.cfg.Client.Int("batch.size")), int(l.p.d.cfg.Client.Int("frame.max"))-frameHead
 	l.frame, l.wire = l.frame[:0], l.wire[:0]
@@ -265,7 +265,7 @@ func (l *lane) fill(rest []*outgoing) (n int) {
 	return n
 }
 
-// finish reports what was written, with at-most-once.
+// finish reports the written messages, with at-most-once.
 func (l *lane) finish(written []*outgoing, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -281,8 +281,8 @@ func (l *lane) finish(written []*outgoing, err error) {
 	l.p.done(l.slots, err)
 }
 
-// settle reports confirmed and refused messages. What the client gives up because the connection is lost stays open
-// for fall.
+// settle reports confirmed and refused messages. It leaves those that the client gives up, because the connection is lost,
+// to fall.
 func (l *lane) settle(pub *publisher, statuses []*stream.ConfirmationStatus) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

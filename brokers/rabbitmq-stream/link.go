@@ -37,8 +37,8 @@ func (d *streams) dial(ctx context.Context, turn int) (*link, error) {
 	return socket.InTurn(d.cfg.Target.Addresses, turn, func(address string) (*link, error) { return d.dialNode(ctx, address) })
 }
 
-// dialNode asks the node who it is before the client may try: the client tells a wrong port, a TLS mismatch and a
-// server that doesn't answer by one and the same timeout, and with nobody there it would try for ever.
+// dialNode first exchanges the protocol's greeting with the node: for a wrong port, a TLS mismatch and a server that
+// doesn't answer the client reports the same timeout, and it retries for ever if there is no server.
 func (d *streams) dialNode(ctx context.Context, address string) (*link, error) {
 	properties, err := greet(ctx, address, d.cfg.Target.TLS)
 	if err != nil {
@@ -104,7 +104,7 @@ func (d *streams) environment(address string) (*stream.EnvironmentOptions, error
 	return o, nil
 }
 
-// available tries again while the stream has no leader: one that was just restarted is there before it is in charge.
+// available tries again while the stream has no leader: a restarted node answers before it leads.
 func available(ctx context.Context, try func() error) error {
 	for {
 		err := try()
@@ -117,7 +117,7 @@ func available(ctx context.Context, try func() error) error {
 	}
 }
 
-// within runs f, which the client doesn't let us bound, until ctx ends. What f returns later goes to discard, which may be nil.
+// within runs f, which the client doesn't let us bound, until ctx ends. A later result of f goes to discard, which may be nil.
 func within[T any](ctx context.Context, f func() (T, error), discard func(T)) (T, error) {
 	type result struct {
 		value T

@@ -58,14 +58,15 @@ func sentBy(m message.StreamMessage) (o *outgoing, ok bool) {
 const (
 	smallBinary = 0xa0 // one byte of length
 	largeBinary = 0xb0 // four
-	// perEntry is what a message has in a publish frame besides: publishing id and length; and overhead that with its data section's head.
+	// perEntry is the publish frame's overhead per message: publishing id and length. overhead adds the head of the
+	// message's data section.
 	perEntry = 8 + 4
 	overhead = 3 + 5 + perEntry
-	// frameHead is what a publish frame holds besides.
+	// frameHead is the rest of a publish frame's overhead.
 	frameHead = 4 + 2 + 2 + 1 + 4
 )
 
-// appendProperties appends the section of application properties of an AMQP 1.0 message: a map of texts. Its size stands in front of it.
+// appendProperties appends the section of application properties of an AMQP 1.0 message: a map of texts, preceded by its size.
 func appendProperties(b []byte, names []string, values [][]byte) []byte {
 	const smallText, largeText, largeMap = 0xa1, 0xb1, 0xd1
 	b = append(b, 0x00, 0x53, 0x74, largeMap, 0, 0, 0, 0)

@@ -6,7 +6,7 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// natives says by what a guarantee is kept.
+// natives returns the settings by which a guarantee is kept.
 func natives(g driver.Guarantee) []driver.Native {
 	confirm, name, offsets := "awaited", "", "stored after delivery"
 	switch g.Delivery {

@@ -112,9 +112,9 @@ func (p *producer) route(m *driver.Message) *lane {
 	return lanes[p.turn%len(lanes)]
 }
 
-// Send queues batch on its lanes, whose writers put into one frame what has gathered since the last. Where a lane has
-// no connection it waits for it a while; where that is in vain, or the connection is lost meanwhile, the rest of what is
-// for that lane fails, lest later messages overtake earlier ones.
+// Send queues batch on its lanes, whose writers put into one frame all messages queued since the last one. It waits a while
+// for a lane without a connection. If none comes, or the connection is lost meanwhile, the lane's remaining messages fail,
+// lest later ones overtake earlier ones.
 func (p *producer) Send(ctx context.Context, batch []driver.Message) error {
 	var failed []uint32
 	var patience <-chan time.Time
@@ -225,8 +225,8 @@ func (p *producer) leave(s *share) {
 // Flush has nothing to do: the lanes' writers hold nothing back.
 func (p *producer) Flush(context.Context) error { return nil }
 
-// Close gives outstanding confirms a moment, then ends the lanes and fails what they have left. A lane whose writer
-// is stuck with a frozen broker is left to end when that does.
+// Close gives outstanding confirms a moment, then ends the lanes and fails their remaining messages. A lane whose writer is
+// stuck in a frozen broker ends on its own later.
 func (p *producer) Close() error {
 	p.closing.Store(true)
 	if p.open.Load() > 0 {

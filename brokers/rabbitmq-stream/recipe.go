@@ -19,8 +19,8 @@ func recipe() *provision.Recipe {
 	})
 }
 
-// listen opens the stream port only. The server tells clients where to find a stream's leader; that has to be the
-// address that they can reach, not the machine's name.
+// listen opens the stream port only. The server sends clients the address of a stream's leader, which has to be one that
+// they can reach, not the machine's name.
 func listen(n *provision.Node) map[string]string {
 	port := strconv.Itoa(n.Ports["client"])
 	keys := map[string]string{

@@ -136,7 +136,7 @@ func readFrame(conn io.Reader, opaque int32) (header, []byte, error) {
 	if _, err := io.ReadFull(conn, lengths[:]); err != nil {
 		return header{}, nil, err
 	}
-	all, head := binary.BigEndian.Uint32(lengths[:4]), binary.BigEndian.Uint32(lengths[4:])&0xffffff // its first byte tells the coding
+	all, head := binary.BigEndian.Uint32(lengths[:4]), binary.BigEndian.Uint32(lengths[4:])&0xffffff // the first byte is the encoding
 	if all < 4 || all > mostBytes || head > all-4 || lengths[4] != 0 {
 		return header{}, nil, fmt.Errorf("it answered %d bytes with a header of %d, coded as %d: no reply of RocketMQ", all, head, lengths[4])
 	}
@@ -169,7 +169,7 @@ func (a *admin) settings(ctx context.Context) (map[string]string, error) {
 	return said, nil
 }
 
-// runtime is what the broker says of its running.
+// runtime returns the broker's run-time statistics.
 func (a *admin) runtime(ctx context.Context) (map[string]string, error) {
 	text, err := a.ask(ctx, tellRuntime, nil, nil)
 	if err != nil {

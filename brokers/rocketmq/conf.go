@@ -31,7 +31,7 @@ const (
 	brokerName  = "broker-a"
 )
 
-// logback writes to standard output what matters; the server's own files would be some forty, below the user's home.
+// logback writes what matters to standard output; the server's own configuration writes some forty files below the user's home.
 const logback = `<configuration>
   <statusListener class="org.apache.rocketmq.logging.ch.qos.logback.core.status.NopStatusListener"/>
   <appender name="out" class="org.apache.rocketmq.logging.ch.qos.logback.core.ConsoleAppender">
@@ -98,7 +98,7 @@ func configure(_ context.Context, n *provision.Node) error {
 	return errors.Join(errs...)
 }
 
-// brokerOwn are the broker's settings that make it ours, and how it flushes unless it was asked otherwise.
+// brokerOwn returns the broker's settings for this instance, and how it flushes by default.
 func brokerOwn(n *provision.Node) map[string]string {
 	return map[string]string{
 		clusterName: n.Cluster.ID, "brokerName": brokerName, "brokerId": "0", "brokerRole": "ASYNC_MASTER", "brokerIP1": "127.0.0.1", "brokerIP2": "127.0.0.1",
@@ -123,7 +123,7 @@ func proxyOwn(n *provision.Node) map[string]any {
 	}
 }
 
-// parse checks a setting by name and type: the server passes over what it doesn't know.
+// parse checks a setting by name and type: the server ignores names that it doesn't know.
 func parse(types map[string]string, name, value string) (any, error) {
 	kind, ok := types[name]
 	if !ok {

@@ -22,7 +22,7 @@ import (
 const (
 	mostMessages = 32 // of one receive; the broker refuses more
 	longPoll     = 10 * time.Second
-	pollMargin   = 5 * time.Second // until a receive that nobody answers is given up
+	pollMargin   = 5 * time.Second // on top of longPoll, until an unanswered receive is given up
 	heartbeats   = 10 * time.Second
 	greetBound   = 5 * time.Second
 	leaveBound   = time.Second // for acknowledgements when a consumer ends
@@ -76,7 +76,7 @@ func (s *session) Consume(ctx context.Context, c driver.ConsumerConfig, sink dri
 	return nil
 }
 
-// receives is how many calls a consumer of so many topics has under way for each.
+// receives returns how many calls a consumer of so many topics has under way for each of them.
 func (s *session) receives(topics int) int {
 	if s.ordered() {
 		return 1
@@ -84,8 +84,8 @@ func (s *session) receives(topics int) int {
 	return max(1, int(s.config.Client.Int("receives"))/topics)
 }
 
-// introduce tells the proxy the consumer's settings, without which it answers no receive, and waits until it has them. They
-// hold as long as the stream that they were sent by.
+// introduce sends the proxy the consumer's settings, without which it answers no receive, and waits until it has them. They
+// hold as long as the stream that carried them.
 func (r *consumer) introduce(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -206,14 +206,14 @@ func (r *consumer) receiveAll(ctx context.Context, topic int) {
 			err = at.receive(ctx)
 		}
 		if err != nil && ctx.Err() == nil {
-			r.tell(topic, err)
+			r.logOnce(topic, err)
 			pause(ctx, lastPause)
 		}
 	}
 }
 
-// tell logs the first of the failures that a lost connection means for all calls under way.
-func (r *consumer) tell(topic int, err error) {
+// logOnce logs the first failure of a lost connection, which fails all calls under way.
+func (r *consumer) logOnce(topic int, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.told {
@@ -222,8 +222,8 @@ func (r *consumer) tell(topic int, err error) {
 	r.told = true
 }
 
-// receive makes one call, which may bring nothing. While it fails it is the same attempt: what an ordered group was given
-// by it before the connection was lost comes again at once.
+// receive makes one call, which may bring nothing. A failed call is repeated as the same attempt: messages that an ordered
+// group received before the connection was lost then come again at once.
 func (r *receiver) receive(ctx context.Context) error {
 	within, cancel := context.WithTimeout(r.link.with(ctx), longPoll+pollMargin)
 	defer cancel()
@@ -258,7 +258,7 @@ func (r *receiver) receive(ctx context.Context) error {
 	return nil
 }
 
-// handOn delivers and acknowledges what a receive has brought, in the order that was asked for.
+// handOn delivers and acknowledges the messages of a receive, in the order that was asked for.
 func (r *receiver) handOn(ctx context.Context) {
 	if r.early {
 		if r.acknowledge(ctx) { // or else it comes again
@@ -279,7 +279,7 @@ func (r *receiver) deliver() {
 	r.came.Deliver(r.sink)
 }
 
-// property finds a property of a message; nil: there is none of that name.
+// property returns a property of a message; nil if there is none of that name.
 func property(m *v2.Message, name string) []byte {
 	if text, ok := m.GetUserProperties()[name]; ok {
 		return driver.Bytes(text)
@@ -287,8 +287,9 @@ func property(m *v2.Message, name string) []byte {
 	return nil
 }
 
-// acknowledge tells the broker of all messages of a receive, and does so again while the connection is lost: until then an
-// ordered group gets nothing more. At most once it is tried once, since nobody could tell what the broker has made of it.
+// acknowledge acknowledges all messages of a receive, and tries again while the connection is lost: until it succeeds an
+// ordered group gets nothing more. At most once it tries once, since it can't find out whether the broker had the first
+// try.
 func (r *receiver) acknowledge(ctx context.Context) bool {
 	r.entries = r.entries[:0]
 	for _, m := range r.messages {

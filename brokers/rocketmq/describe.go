@@ -7,13 +7,13 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// telling are the settings that bear on what is kept and on speed.
-var telling = []string{
+// shown are the settings that bear on what is kept and on speed.
+var shown = []string{
 	flushing, offHeap, "brokerRole", "brokerClusterName", "autoCreateTopicEnable", "flushIntervalCommitLog", "groupCommitTimeout",
 	"sendMessageThreadPoolNums", "defaultTopicQueueNums", "maxMessageSize", "popConsumerKVServiceEnable", "storeType",
 }
 
-// Describe implements driver.Describer: the broker tells of itself, the proxy doesn't.
+// Describe implements driver.Describer. It asks the broker, since the proxy doesn't describe itself.
 func (s *session) Describe(ctx context.Context) (driver.Description, error) {
 	d := driver.Description{Product: "rocketmq"}
 	running, err := s.admin.runtime(ctx)
@@ -26,7 +26,7 @@ func (s *session) Describe(ctx context.Context) (driver.Description, error) {
 		return d, err
 	}
 	d.Settings = map[string]any{}
-	for _, name := range telling {
+	for _, name := range shown {
 		if value, ok := said[name]; ok {
 			d.Settings[name] = value
 		}

@@ -47,15 +47,15 @@ func supports(g driver.Guarantee) error {
 	once := g.Delivery == driver.AtMostOnce
 	switch {
 	case g.Delivery == driver.ExactlyOnce:
-		return driver.Unsupported("delivery: exactly-once", "the broker stores a message that is sent twice twice, and tells nobody; its transactions tie a message to a producer's database, not to a consumer's work")
+		return driver.Unsupported("delivery: exactly-once", "the broker silently stores a message twice if it is sent twice; its transactions tie a message to a producer's database, not to a consumer's work")
 	case g.Persistence == driver.Memory:
 		return driver.Unsupported("persistence: memory", "every message is written to the commit log; use log")
 	case g.Replicas > 1:
-		return driver.Unsupported(fmt.Sprintf("replicas: %d", g.Replicas), "brokers with replicas are not started here, and no answer of the proxy tells how many have a message")
+		return driver.Unsupported(fmt.Sprintf("replicas: %d", g.Replicas), "brokers with replicas are not started here, and no answer of the proxy says how many have a message")
 	case !once && g.Acks == driver.AcksNone:
 		return driver.Unsupported("acks: none", "at-least-once waits for the answer to SendMessage")
 	case g.Persistence == driver.Fsync && g.Acks == driver.AcksNone:
-		return driver.Unsupported("persistence: fsync", "with acks: none nobody waits for the answer that comes after the flush")
+		return driver.Unsupported("persistence: fsync", "with acks: none the producer doesn't wait for the answer, which comes after the flush")
 	}
 	return nil
 }
@@ -106,7 +106,7 @@ func fits(c driver.Config, s driver.Shape) error {
 	return nil
 }
 
-// stores refuses a server whose settings don't keep g's persistence; setting is "" for what it doesn't tell.
+// stores refuses a server whose settings don't keep g's persistence; setting returns "" for a setting that the server doesn't report.
 func stores(g driver.Guarantee, setting func(name string) string) error {
 	switch {
 	case g.Persistence == driver.Fsync && setting(flushing) != flushSync:

@@ -76,7 +76,7 @@ func (l *link) answers(ctx context.Context) error {
 
 func (l *link) close() { _ = l.conn.Close() }
 
-// lost tells that a call has no outcome because its connection was cut, or could not be made.
+// lost reports whether a call has no outcome because its connection was cut, or could not be made.
 func lost(err error) bool {
 	switch status.Code(err) {
 	case codes.Unavailable, codes.Canceled, codes.DeadlineExceeded, codes.Internal, codes.Aborted:
@@ -85,7 +85,7 @@ func lost(err error) bool {
 	return false
 }
 
-// refusal is what the server answered, where that is no success.
+// refusal returns the server's answer as an error, unless it is success.
 func refusal(s *v2.Status) error {
 	switch code := s.GetCode(); {
 	case code == v2.Code_OK:

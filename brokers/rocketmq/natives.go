@@ -6,7 +6,7 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// natives reads the native settings off what Setup would make and the server would be started with.
+// natives returns the native settings with which Setup would create topics and the server would be started.
 func natives(g driver.Guarantee) []driver.Native {
 	var list []driver.Native
 	add := func(side driver.Side, name string, value any) {

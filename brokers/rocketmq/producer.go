@@ -22,16 +22,16 @@ const (
 	closePatience = 2 * time.Second
 	// buckets are the message groups of ordered messages on several partitions; a key belongs to one.
 	buckets = 64
-	// overhead is what a message has beside its payload, where the bytes of a call are added up.
+	// overhead is the size of a message beside its payload, for the byte limit of a call.
 	overhead = 512
-	// idPrefix are characters of a message's ID that tell its producer.
+	// idPrefix is the number of leading characters of a message's ID that identify its producer.
 	idPrefix = 12
 )
 
 var errUnanswered = errors.New("the broker had not answered when the producer was closed")
 
-// producer hands messages to lanes. A lane has one call under way, so that what it sends stays in order: the server works
-// on the calls of a connection side by side. Unordered messages go to any free lane.
+// producer hands messages to lanes. A lane has one call under way, so that its messages stay in order: the server handles
+// the calls of a connection concurrently. Unordered messages go to any free lane.
 type producer struct {
 	session  *session
 	link     *link
@@ -49,8 +49,8 @@ type producer struct {
 	last   uint64   // number of the last message
 	handed []uint32 // slots of the Send that is going on
 
-	// cut counts lost calls. What was handed over before the last one and not sent yet fails with it: it must not be sent
-	// before what was lost is sent again.
+	// cut counts lost calls. A message that was handed over before the last one and not sent yet fails with it: it must not
+	// overtake the lost messages, which are sent again.
 	cut     atomic.Uint64
 	open    atomic.Int64
 	life    context.Context //nolint:containedctx // ends with Close
@@ -173,7 +173,7 @@ func (p *producer) lane(key []byte) int {
 	return int(h.Sum32() % buckets)
 }
 
-// run sends what comes for a lane until the producer ends.
+// run sends the messages of a lane until the producer ends.
 func (p *producer) run(queue chan item, group string) {
 	v := p.session.config.Client
 	c := &call{producer: p, most: int(v.Int("batch")), mostBytes: int(v.Int("batch.bytes"))}
@@ -202,7 +202,7 @@ func (p *producer) run(queue chan item, group string) {
 	}
 }
 
-// done tells the outcome of slots, unless they were complete when they were handed over.
+// done reports the outcome of slots, unless they were completed when they were handed over.
 func (p *producer) done(slots []uint32, err error) {
 	if !p.early && len(slots) > 0 {
 		p.receipts.Done(slots, err)
@@ -224,7 +224,7 @@ type call struct {
 	bytes   int
 }
 
-// gather sends first and what has come with it, call by call, as long as there is something.
+// gather sends first and the messages that came with it, call by call, until the queue is empty.
 func (c *call) gather(first item, queue chan item) {
 	c.take(first)
 	for {
@@ -273,7 +273,7 @@ func (c *call) send() {
 		err = fmt.Errorf("%w: %w", driver.ErrDisconnected, err)
 	}
 	if errors.Is(err, driver.ErrDisconnected) {
-		p.cut.Add(1) // before anybody learns of it
+		p.cut.Add(1) // before the errors are reported
 	}
 	p.done(c.slots, err)
 	clear(c.request.Messages)

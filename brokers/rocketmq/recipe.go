@@ -52,7 +52,7 @@ func endpoints(n *provision.Node) map[string]string {
 	return map[string]string{brokerRole: local(n.Ports[brokerPort])}
 }
 
-// ready: the proxy answers, and the broker tells the cluster's name, which is this instance's alone.
+// ready waits until the proxy answers and the broker reports the cluster's name, which only this instance has.
 func ready(ctx context.Context, n *provision.Node) error {
 	target, err := reach.Node(n)
 	if err != nil {

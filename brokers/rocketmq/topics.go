@@ -24,7 +24,7 @@ const (
 // foreign are characters that no name of RocketMQ may have.
 var foreign = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
 
-// name is text as RocketMQ allows it; what has to be changed for that stays apart from others by a digest.
+// name returns text as RocketMQ allows it; a changed name gets a digest that keeps it apart from others.
 func name(text string) string {
 	plain := foreign.ReplaceAllString(text, "_")
 	if plain == text && len(plain) <= longest {
@@ -44,8 +44,8 @@ func (s *session) groupName(topic, subscription int) string {
 
 func (s *session) ordered() bool { return s.config.Guarantee.Ordering == driver.Ordered }
 
-// Setup makes topics and groups, each group with its place at the beginning of each queue: a group that first comes later
-// would begin behind what is already there.
+// Setup creates topics and groups, and places each group at the beginning of each queue: otherwise a group that first
+// connects later would skip the messages that are there.
 func (s *session) Setup(ctx context.Context, t driver.Topology) error {
 	if err := fits(s.config, t.Shape()); err != nil {
 		return err

@@ -16,7 +16,7 @@ var (
 )
 
 // broker is the state behind one address. All times in it are broker time (see freezes). What happens to a message is
-// decided when it arrives, from its number and the model; the server only carries it out when it is due.
+// decided when it arrives, from its number and the model; the server only carries it out when its time comes.
 type broker struct {
 	address  string
 	settings settings
@@ -96,7 +96,7 @@ func (b *broker) create(t driver.Topology, ordering driver.Ordering) error {
 	return nil
 }
 
-// has tells what of t isn't there.
+// has returns an error if a topic or a subscription of t is missing.
 func (b *broker) has(t driver.Topology) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -158,7 +158,7 @@ func (t *topic) subscription(name string) *subscription {
 	return nil
 }
 
-// partition keeps a key in its partition and deals out what has none.
+// partition returns the partition of a key, and deals out messages without one in turn.
 func (t *topic) partition(key []byte) int {
 	if t.partitions == 1 {
 		return 0

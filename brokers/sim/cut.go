@@ -9,9 +9,9 @@ import (
 
 var errCut = fmt.Errorf("sim: %w", driver.ErrDisconnected)
 
-// Cut breaks the connections of all producers of the broker at address, and none can be made until Mend. It returns
-// how many messages were in the broker's hands whose acknowledgements the producers will never see; those that are
-// sent again are then there twice. Consumers go on.
+// Cut breaks the connections of all producers of the broker at address, and prevents new ones until Mend. It returns how
+// many messages were in the broker's hands whose acknowledgements the producers will never see; those that are sent again
+// are then there twice. Consumers go on.
 func Cut(address string) (unacknowledged int) {
 	b := at(address)
 	if b == nil {

@@ -39,7 +39,7 @@ func (p *producer) store(m *driver.Message) (c *chunk, at, n uint32) {
 	return c, at, uint32(len(m.Payload)) | withHeaders
 }
 
-// header finds a header of a delivery; nil: there is none of that name.
+// header returns a header of a delivery; nil if there is none of that name.
 func (e entry) header(name string) []byte {
 	if e.n&withHeaders == 0 {
 		return nil

@@ -2,7 +2,7 @@ package sim
 
 import "github.com/brokermark/brokermark/internal/driver"
 
-// natives: what sim does wrong is set by its client settings, whatever is asked.
+// natives names no faults: client settings choose those, whatever the guarantee.
 func natives(g driver.Guarantee) []driver.Native {
 	if g.Delivery == driver.AtMostOnce {
 		return []driver.Native{{Side: driver.ProducerSide, Name: "done when handed over"}}

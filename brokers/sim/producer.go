@@ -55,8 +55,8 @@ type producer struct {
 	waiting bool           // for room
 	room    chan struct{}
 
-	// completing is held from taking acknowledgements out of acks until Done has returned, so that Close can tell
-	// that the server is through with the producer. It is taken before the broker's lock.
+	// completing is held from taking acknowledgements out of acks until Done has returned, so that Close knows when the
+	// server has finished with the producer. Lock it before the broker's lock.
 	completing sync.Mutex
 	scratch    []uint32
 	names      []string // of headers
@@ -109,7 +109,7 @@ func (p *producer) await(done <-chan struct{}, cause func() error) error {
 // Flush implements driver.Producer: Send holds nothing back.
 func (p *producer) Flush(context.Context) error { return nil }
 
-// Close implements driver.Producer. It waits a little for what is under way and then gives up on it.
+// Close implements driver.Producer. It waits a little for outstanding acknowledgements, then gives up on them.
 func (p *producer) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), closeGrace)
 	defer cancel()

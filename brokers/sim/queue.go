@@ -14,8 +14,8 @@ func (e entry) payload() []byte {
 	return e.chunk.buf[e.at:end:end]
 }
 
-// queue holds the deliveries of one partition of a topic to one subscription: first in, first out, or by due time. It
-// grows to its largest backlog and stays there. It is guarded by the broker's lock, but turn is the server's own.
+// queue holds the deliveries of one partition of a topic to one subscription: first in, first out, or by due time. It grows
+// to its largest backlog and stays there. The broker's lock guards it, except for turn, which belongs to the server.
 type queue struct {
 	ring      []entry // power of two long
 	head, len int
@@ -97,8 +97,8 @@ func (q *queue) siftDown() {
 	q.ring[i] = e
 }
 
-// reader chooses who gets the next batch. Of k consumers and P partitions, consumer p mod k reads partition p; where
-// there are more consumers than partitions, those with number ≡ p (mod P) compete for it, taking turns.
+// reader returns the consumer that gets the next batch. Of k consumers and P partitions, consumer p mod k reads partition
+// p; if there are more consumers than partitions, those with number ≡ p (mod P) take turns.
 func (q *queue) reader() *consumer {
 	k := len(q.consumers)
 	if k <= q.partitions {

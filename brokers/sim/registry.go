@@ -37,7 +37,7 @@ func join(address string, s settings) (*broker, error) {
 	return b, nil
 }
 
-// leave ends the server with the last user. What is queued stays, for the next one to open the address.
+// leave stops the server with the last user. Queued messages stay for the next user of the address.
 func (b *broker) leave() {
 	registry.Lock()
 	defer registry.Unlock()

@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// coalesce is the least time between two rounds of the server while it is busy: it bounds both what waking
-	// costs and how late a delivery can be because of it.
+	// coalesce is the least time between two rounds of the server while it is busy: it bounds both the cost of waking and
+	// the delay that it adds to a delivery.
 	coalesce = int64(50_000)
 	// handful is the most that is handed over while holding the lock once.
 	handful = 256
@@ -54,7 +54,7 @@ func (s *server) stop() {
 	s.ended.Wait()
 }
 
-// wakeFor says whether the server, asleep, must be woken for something due at t.
+// wakeFor reports whether the sleeping server must be woken for something due at t.
 func (s *server) wakeFor(t int64) bool {
 	if s == nil || s.until <= t {
 		return false
@@ -92,7 +92,7 @@ func (s *server) run() {
 	}
 }
 
-// round carries out everything that was due at now.
+// round carries out everything that survey found due at now.
 func (s *server) round(now int64) {
 	for _, p := range s.completing {
 		s.complete(p, now)
@@ -104,7 +104,7 @@ func (s *server) round(now int64) {
 	s.admit()
 }
 
-// survey lists what is due at now, or says until when nothing is, which is when the server will sleep.
+// survey lists what is due at now, or returns until when the server may sleep.
 func (s *server) survey(now int64) (until int64, ended bool) {
 	b := s.broker
 	b.mu.Lock()
@@ -149,7 +149,7 @@ func (s *server) survey(now int64) (until int64, ended bool) {
 	case b.paused != 0:
 		s.until = never
 	case b.freezes.frozen(elapsed):
-		s.until = b.wall(t) // even what was due just before waits now, as in a process that is stopped
+		s.until = b.wall(t) // even deliveries due just before wait now, as in a stopped process
 	case !idle:
 		return 0, false
 	case next == never:
@@ -160,7 +160,7 @@ func (s *server) survey(now int64) (until int64, ended bool) {
 	return s.until, false
 }
 
-// complete acknowledges what was due at now.
+// complete sends the acknowledgements due at now.
 func (s *server) complete(p *producer, now int64) {
 	b := s.broker
 	p.completing.Lock()
@@ -196,7 +196,7 @@ func (s *server) complete(p *producer, now int64) {
 	}
 }
 
-// deliver hands one consumer what was due at now.
+// deliver hands one consumer the deliveries due at now.
 func (s *server) deliver(h handover, now int64) {
 	b, c := s.broker, h.consumer
 	h.queue.turn++
@@ -232,7 +232,7 @@ func (s *server) deliver(h handover, now int64) {
 	b.mu.Unlock()
 }
 
-// admit tells producers that wait that there may be room now.
+// admit wakes waiting producers when there may be room.
 func (s *server) admit() {
 	b := s.broker
 	b.mu.Lock()

@@ -17,8 +17,8 @@ const deliverBatch = 256
 
 var errInterrupted = errors.New("connection lost, or the broker closed the link")
 
-// Consume competes with the other consumers of its subscription. A lost connection is made anew until ctx ends; what
-// was not accepted on it comes again.
+// Consume competes with the other consumers of its subscription. It reconnects until ctx ends; the broker then redelivers
+// what was not accepted.
 func (d *session) Consume(ctx context.Context, c driver.ConsumerConfig, s driver.Sink, ready func()) error {
 	registered := sync.OnceFunc(ready)
 	for again := false; ; again = true {
@@ -118,7 +118,7 @@ func (d *session) add(came *driver.Batch, m *amqp.Message, already *seen) {
 	came.Add(m.GetData(), func(name string) []byte { return property(m, name) })
 }
 
-// property finds an application property; nil: there is none of that name, or it is no text.
+// property returns an application property; nil if there is none of that name, or it is no text.
 func property(m *amqp.Message, name string) []byte {
 	if text, ok := m.ApplicationProperties[name].(string); ok {
 		return driver.Bytes(text)

@@ -28,8 +28,8 @@ type Product struct {
 	Identity string
 	// QueueOrders is set where a queue that is asked for it keeps the order over several consumers, and groups mean nothing.
 	QueueOrders bool
-	// FirstAcquirer is set where a message that comes again is told by the header's first-acquirer alone: its delivery-count
-	// stays 0 when a connection was lost.
+	// FirstAcquirer is set if only the header's first-acquirer marks a redelivered message: its delivery-count stays 0
+	// after a lost connection.
 	FirstAcquirer bool
 	// Maps names the native settings of queues and server that a guarantee needs beside those of the protocol.
 	Maps func(driver.Guarantee) []driver.Native
@@ -45,10 +45,10 @@ type Product struct {
 
 // Dialect is how a product maps topics and subscriptions to its addresses.
 type Dialect interface {
-	// Declare makes what a topic and its subscriptions need, and changes nothing where that exists. It is called
-	// again on every new connection: not everything outlives a broker.
+	// Declare makes what a topic and its subscriptions need, and keeps what exists. It is called again on every new
+	// connection: not everything survives a broker's restart.
 	Declare(ctx context.Context, l *Link, t driver.Topology, topic int) error
-	// Remove takes away what Declare made, with the messages in it.
+	// Remove deletes what Declare made, with its messages.
 	Remove(ctx context.Context, l *Link, t driver.Topology, topic int) error
 	Target(t driver.Topology, topic int) Node
 	Source(t driver.Topology, topic, subscription int) Node
@@ -59,7 +59,7 @@ type Gauge interface {
 	Queue(ctx context.Context, l *Link, t driver.Topology, topic, subscription int) (driver.Queue, error)
 }
 
-// Node is an address with the capabilities that tell its kind ("queue", "topic").
+// Node is an address with the capabilities that name its kind ("queue", "topic").
 type Node struct {
 	Address      string
 	Capabilities []string
@@ -127,11 +127,11 @@ type session struct {
 	control   *Link // for Setup
 	topology  driver.Topology
 	durable   bool // messages are written down
-	unsettled bool // the broker tells senders what became of a message
+	unsettled bool // the broker reports the outcome of a message to its sender
 	accepts   bool // receivers accept a message after delivery
 	once      bool // and drop one that may have been delivered before
 	group     string
-	identity  string // the property that tells a message from all others; empty: messages have none
+	identity  string // the property that identifies a message; empty: messages have none
 
 	mu   sync.Mutex
 	seen map[[2]int]*seen // by topic and subscription, where messages have an identity
@@ -150,7 +150,7 @@ func open(ctx context.Context, p *Product, c driver.Config) (*session, error) {
 	return d, nil
 }
 
-// promised is the driver with what the guarantee asks of messages and links.
+// promised returns the session with what the guarantee asks of messages and links.
 func promised(p *Product, c driver.Config) *session {
 	d := &session{
 		product: p, config: c, group: c.Client.String("GroupID"),

@@ -25,7 +25,7 @@ func newIdentities(slots int) *identities {
 	return &identities{producer: hex.EncodeToString(random[:]), numbers: make([]uint64, slots)}
 }
 
-// enter numbers what comes for the first time, whether or not there is a connection to send it by.
+// enter numbers the messages that are sent for the first time, with or without a connection.
 func (i *identities) enter(batch []driver.Message) {
 	for _, m := range batch {
 		if !m.Resent {

@@ -33,7 +33,7 @@ type Link struct {
 	wire    wire
 }
 
-// Kept is what a dialect makes on a connection when it first needs it, and what ends with that. Its user holds the lock.
+// Kept is what a dialect creates on a connection at its first use, and what ends with the connection. Its user holds the lock.
 type Kept struct {
 	sync.Mutex
 	Value any
@@ -88,7 +88,7 @@ func options(p *Product, c *driver.Config) *amqp.ConnOptions {
 	return o
 }
 
-// handshakeError tells a refusal from a handshake that never came about.
+// handshakeError distinguishes a refusal from a handshake that failed otherwise.
 func handshakeError(ctx context.Context, p *Product, c *driver.Config, address string, err error) error {
 	var refused *amqp.Error
 	switch {
@@ -124,12 +124,12 @@ func (l *Link) cut() {
 	}
 }
 
-// Cut is what ends a dialect's call that heeds no context.
+// Cut ends a dialect's call that doesn't heed its context.
 func (l *Link) Cut() { l.cut() }
 
-// Close ends the link within closeTimeout; afterwards the client has released everything that waited on it. The
-// session's closing handshake makes the broker read what was sent before: a socket closed with unread bytes in it
-// would discard those on their way.
+// Close ends the link within closeTimeout; afterwards no call of the client waits on it any more. The session's closing
+// handshake makes the broker read what was sent before: a socket closed with unread bytes in it would discard those on
+// their way.
 func (l *Link) Close() {
 	if l == nil || l.Conn == nil {
 		return

@@ -43,9 +43,9 @@ func source(outcomes ...string) []byte {
 	return append([]byte{0x00, 0x53, 0x28, 0xc0, byte(len(fields) + 1), 10}, fields...)
 }
 
-// withOutcomes adds to a sender's attach frame what the client has no option for: that it understands "rejected". A
-// broker that isn't told so may have only the link to refuse a message by, and with the link goes what is in flight on
-// it, accepted or not. Other frames are returned as they are.
+// withOutcomes adds what the client has no option for to a sender's attach frame: that the sender understands "rejected".
+// Without it a broker may have to refuse a message by closing the link, which loses what is in flight on it, accepted or
+// not. Other frames are returned unchanged.
 func withOutcomes(frame []byte) []byte {
 	if len(frame) < attachBody+len(attachList)+4 || !bytes.Equal(frame[attachBody:attachBody+len(attachList)], attachList) {
 		return frame

@@ -26,7 +26,7 @@ type producer struct {
 	message  amqp.Message // the client copies it before it returns
 	texts    driver.Texts // of its headers
 	groupID  *string      // nil: messages belong to no group
-	ids      *identities  // nil: messages have none
+	ids      *identities  // nil: messages have no identities
 
 	sent     chan delivery    // in order of sending; has room for every slot
 	settled  chan struct{}    // closed when the last delivery is settled

@@ -11,8 +11,8 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// reconnect returns at once while the link lives; otherwise it tries once, at least retryPause after the last time.
-// Where messages are sent again, the first call after a loss doesn't: what the lost link has left open comes first.
+// reconnect returns at once while the link lives; otherwise it tries once, at least retryPause after the last try. If
+// messages are sent again, the first call after a loss doesn't try: what the lost link left open has to come first.
 func (p *producer) reconnect(ctx context.Context) error {
 	if ctx.Err() != nil || !p.link.dead() {
 		return ctx.Err()

@@ -8,7 +8,7 @@ import (
 	"github.com/Azure/go-amqp"
 )
 
-// Requests asks a node of the broker, one question after the other, and takes the answers in a queue of its own.
+// Requests asks a node of the broker one question at a time, and receives the answers in a queue of its own.
 type Requests struct {
 	sender  *amqp.Sender
 	replies *amqp.Receiver

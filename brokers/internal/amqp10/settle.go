@@ -19,8 +19,8 @@ type delivery struct {
 	slot    uint32
 }
 
-// arrivals counts the dispositions that a link has brought, so that settle can tell without asking whether the next
-// receipt is there: the client's Wait can't be polled, and a Done for each message would cost as much as the message.
+// arrivals counts the dispositions that a link has brought, so that settle knows whether the next receipt has arrived: the
+// client's Wait can't be polled, and a Done for each message would cost as much as the message.
 type arrivals struct {
 	n     atomic.Uint64
 	taken uint64 // by settle
@@ -55,7 +55,7 @@ func (p *producer) settle() {
 // message that it has no room for uses that, see withOutcomes.
 var final = []amqp.ErrCond{amqp.ErrCondMessageSizeExceeded, amqp.ErrCondUnauthorizedAccess, amqp.ErrCondNotAllowed, amqp.ErrCondResourceLimitExceeded}
 
-// loss tells a message that was refused together with its link from one that got lost with its connection.
+// loss distinguishes a message that was refused together with its link from one that was lost with its connection.
 func loss(err error) error {
 	var link *amqp.LinkError
 	if errors.As(err, &link) && link.RemoteErr != nil && slices.Contains(final, link.RemoteErr.Condition) {

@@ -1,5 +1,5 @@
-// Package debian runs servers out of a tree of Debian packages that lies in a directory of its own. It knows nothing
-// of any particular server.
+// Package debian runs servers from Debian packages that it unpacks into one directory. It knows nothing of any particular
+// server.
 package debian
 
 import (

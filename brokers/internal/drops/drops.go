@@ -1,5 +1,6 @@
-// Package drops lists, of every broker, the server settings by which it drops messages that wait for consumers. A loss by one that a spec
-// asks for is a result, and no fault of the broker. It doesn't know the limits of topics and queues, which the drivers declare.
+// Package drops lists, of every broker, the server settings by which it drops messages that wait for consumers. A loss by a
+// setting that the spec asks for is a result, not a fault of the broker. It doesn't know the limits of topics and queues,
+// which the drivers declare.
 package drops
 
 import (
@@ -16,9 +17,9 @@ import (
 // rule is a server setting with a limit.
 type rule struct {
 	name  string        // as its users write it; a * stands for any text
-	tick  time.Duration // of a limit of age, what a plain number counts; 0: it limits what a queue holds
+	tick  time.Duration // for a limit of age: the unit of a plain number; 0: a limit of the queue's content
 	keeps keeps         // of any other limit
-	with  []string      // another setting and the beginning of its value, without which nothing is dropped
+	with  []string      // another setting and the beginning of its value, which dropping also needs
 	topic string        // the setting of a topic that takes its place
 }
 
@@ -27,10 +28,10 @@ type keeps func(n, size int64) int64
 
 func messages(n, _ int64) int64 { return n }
 
-// bytes counts so many bytes beside a payload, at most.
+// bytes limits a queue by payload bytes plus, for each message, at most so many bytes.
 func bytes(beside int64) keeps { return func(n, size int64) int64 { return n / (size + beside) } }
 
-// but is the same where so many messages count that consumers hold, who have received but not yet acknowledged them.
+// but is the limit of a broker that also counts messages which consumers hold: received but not yet acknowledged.
 func (k keeps) but(held int64) keeps {
 	return func(n, size int64) int64 { return max(0, k(n, size)-held) }
 }
@@ -38,10 +39,10 @@ func (k keeps) but(held int64) keeps {
 // wholeQueues is the limit of a server that drops queues and not single messages.
 func wholeQueues(int64, int64) int64 { return 0 }
 
-// backlog is what Pulsar leaves of a quota: nine tenths, entry by entry, and an entry may be a batch of up to 128 KiB.
+// backlog returns how much of a quota Pulsar keeps: nine tenths, entry by entry, and an entry may be a batch of up to 128 KiB.
 func backlog(n, size int64) int64 { return max(0, n/10*9-128<<10) / (size + 512) }
 
-// credit is how many messages an AMQP consumer holds by default that are not settled.
+// credit is how many unsettled messages an AMQP consumer holds by default.
 const credit = 1000
 
 var (
@@ -56,7 +57,7 @@ var (
 	evicting = []string{"backlogQuotaDefaultRetentionPolicy", "consumer_backlog_eviction"}
 )
 
-// byBroker has every broker, also those whose servers have no such setting: what doesn't fit there is refused or waits.
+// byBroker has every broker, also those whose servers have no such setting: they refuse messages that don't fit, or let them wait.
 var byBroker = map[string][]rule{
 	"activemq": nil,
 	"artemis": {
@@ -135,7 +136,7 @@ func (r rule) drops(asked map[string]any) bool {
 	return r.with == nil || asked[r.with[0]] != nil && strings.HasPrefix(fmt.Sprint(asked[r.with[0]]), r.with[1])
 }
 
-// limit is the limit that a value sets; none by 0, a negative one, and what is no number.
+// limit returns the limit that a value sets; none for 0, a negative number and text that is no number.
 func (r rule) limit(name string, value any, size int64) driver.Limit {
 	setting, text := fmt.Sprintf("server.%s: %v", name, value), strings.TrimSpace(fmt.Sprint(value))
 	if r.tick == 0 {

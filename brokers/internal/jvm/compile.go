@@ -24,7 +24,7 @@ const (
 const compile = `jar=$1 path=$2; shift 2
 java -jar "$jar" -17 -nowarn -proc:none -classpath "$path" -d made "$@" >&2 && cd made && find . -name '*.class' | while read -r c; do echo "$c $(base64 -w0 "$c")"; done`
 
-// Compile puts what starts a server, sources of ours, beside its jars, as source and compiled; the compiler isn't needed afterwards.
+// Compile puts our Java sources, which start a server, beside its jars, as source and compiled; the compiler isn't needed afterwards.
 func Compile(ctx context.Context, i *provision.Install, sources fs.FS) error {
 	if err := os.CopyFS(i.Dir, sources); err != nil {
 		return err

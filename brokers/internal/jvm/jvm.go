@@ -1,5 +1,5 @@
-// Package jvm is what the recipes of brokers on the Java machine share: options of java among
-// the server settings, key stores. It knows nothing of any product's configuration.
+// Package jvm is shared by the recipes of brokers in Java: options of java among the server settings, key stores. It knows
+// nothing of any product's configuration.
 package jvm
 
 import (
@@ -44,9 +44,9 @@ func Split(settings map[string]any) (server map[string]string, options []string,
 	return server, options, nil
 }
 
-// Options are the product's usual options of java, unless one of the same kind was asked for. java itself refuses
-// what it doesn't know, with a line that is shown. Temporary files, such as libraries that java unpacks to load them,
-// are the node's: java asks no TMPDIR, and what is killed leaves them behind.
+// Options returns the product's usual options of java, each unless one of the same kind was asked for. java refuses unknown
+// options with a line that is shown. Temporary files, such as libraries that java unpacks, go to the node's directory: java
+// ignores TMPDIR, and a killed java leaves them behind.
 func Options(n *provision.Node, usual, asked []string) []string {
 	usual = slices.DeleteFunc(append([]string{"-Djava.io.tmpdir=" + n.Temp()}, usual...), func(u string) bool {
 		return slices.ContainsFunc(asked, func(a string) bool { return kind(a) == kind(u) })
@@ -54,13 +54,13 @@ func Options(n *provision.Node, usual, asked []string) []string {
 	return append(usual, asked...)
 }
 
-// Command runs java with the product's usual options, those that were asked for, and args: a main class, and what goes with it.
+// Command runs java with the product's usual options, those that were asked for, and args: a main class and its arguments.
 func Command(n *provision.Node, usual []string, args ...string) (provision.Command, error) {
 	_, asked, err := Split(n.Cluster.Settings)
 	return provision.Command{Path: "java", Args: append(Options(n, usual, asked), args...)}, err
 }
 
-// kind is what two options that exclude each other have in common.
+// kind returns the same text for two options that exclude each other.
 func kind(option string) string {
 	name, _, _ := strings.Cut(option, "=")
 	switch {

@@ -12,7 +12,7 @@ import (
 	"github.com/brokermark/brokermark/internal/suggest"
 )
 
-// Schema is what a product's own XML schema says of the values of one type: its simple elements or attributes by name.
+// Schema is a product's XML schema: the types of its simple elements or attributes, by name.
 type Schema map[string]value
 
 type value struct {

@@ -29,12 +29,12 @@ func (h *holding) Deliver(batch []driver.Received) {
 	h.Sink.Deliver(batch)
 }
 
-// redeliveredWithin is how long a broker may take to deliver again what a consumer that is gone had not acknowledged.
+// redeliveredWithin is how long a broker may take to redeliver messages that an ended consumer had not acknowledged.
 const redeliveredWithin = 4 * time.Second
 
 // ConsumersChooseWhenTheyAcknowledge sends at most once to an application that stands still with a message when its
-// connection breaks, and looks by another consumer, which would take a message twice, whether the broker has it still:
-// with consumer.ack: after it has, with before it doesn't. What the first consumer had acknowledged comes to nobody again.
+// connection breaks, and looks by another consumer, which would take a message twice, whether the broker has it still: with
+// consumer.ack: after it has, with before it doesn't. Messages that the first consumer acknowledged are never redelivered.
 // client are settings by which acknowledgements aren't gathered and the broker soon delivers again; g is at most once and
 // again what the other consumer asks for.
 func ConsumersChooseWhenTheyAcknowledge(t *testing.T, o provision.Options, g, again driver.Guarantee, client map[string]any) {
@@ -53,7 +53,7 @@ func acknowledges(t *testing.T, broker string, target driver.Target, g, again dr
 	chosen := map[string]any{"consumer.ack": when}
 	maps.Copy(chosen, client)
 	kind := Kind(t, broker)
-	for _, name := range slices.Sorted(maps.Keys(client)) { // those that say nothing here
+	for _, name := range slices.Sorted(maps.Keys(client)) { // settings that make no difference here
 		for _, s := range kind.Settings {
 			if s.Name == name && s.Idle != nil && s.Idle(g, Values(t, broker, driver.ClientScope, chosen)) != "" {
 				delete(chosen, name)
@@ -67,7 +67,7 @@ func acknowledges(t *testing.T, broker string, target driver.Target, g, again dr
 	done := r.Consume(t, driver.ConsumerConfig{})
 	Must(t, r.Send(t, "worked on"))
 	Eventually(t, "a message arrives", func() bool { return r.Count().Received == 1 })
-	time.Sleep(500 * time.Millisecond) // for what the client gathers all the same
+	time.Sleep(500 * time.Millisecond) // until the client has sent the acknowledgements that it gathers nevertheless
 	done()
 
 	still := &holding{Sink: r.Sink(0), has: make(chan struct{}), end: make(chan struct{})}

@@ -11,8 +11,8 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// Book is the receipts and the sinks of a test. It lends slots, and takes down by payload how every message ended and
-// what each subscription received. Of messages with the same payload the fate of the last one counts. Safe for use by
+// Book is the receipts and the sinks of a test. It lends slots, and takes down by payload how every message ended and what
+// each subscription received. If several messages have the same payload, the fate of the last one counts. Safe for use by
 // several goroutines.
 type Book struct {
 	mu       sync.Mutex
@@ -184,14 +184,14 @@ func (b *Book) enterArrival(subscription int, payload string) {
 	}
 }
 
-// Received is what a subscription has received, in the order in which it came.
+// Received returns what a subscription has received, in order of arrival.
 func (b *Book) Received(subscription int) []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Clone(b.received[subscription])
 }
 
-// Fates waits until the fates of payloads are known, and joins what failed.
+// Fates waits until the fates of payloads are known, and joins the errors.
 func (b *Book) Fates(t *testing.T, payloads ...string) (failed error) {
 	t.Helper()
 	for _, p := range payloads {

@@ -7,7 +7,7 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-// Guarded is o with everything demanded of clients: TLS, a certificate of theirs, and a login.
+// Guarded returns o with everything demanded of clients: TLS, a client certificate, and a login.
 func Guarded(o provision.Options) provision.Options {
 	o.Mutual, o.Login = true, &provision.Login{User: "benchmark", Password: "sesame-0pen"}
 	return o

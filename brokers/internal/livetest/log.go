@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// Log keeps the last of what a client library says.
+// Log keeps the end of what a client library logs.
 type Log struct {
 	mu   sync.Mutex
 	text []byte
@@ -24,7 +24,7 @@ func (l *Log) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Last is the end of it.
+// Last returns the end of the log.
 func (l *Log) Last() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

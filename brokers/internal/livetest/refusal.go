@@ -41,10 +41,10 @@ func OpenSays(t *testing.T, broker string, target driver.Target, g driver.Guaran
 	Says(t, err, part)
 }
 
-// misledBound is how soon a driver says that the broker tells its clients an address that can't be reached.
+// misledBound is how soon a driver has to report that the broker gives its clients an unreachable address.
 const misledBound = 15 * time.Second
 
-// Misled wants a driver to say soon that the broker tells its clients address, which can't be reached, and by which setting.
+// Misled wants a driver to report soon that the broker gives its clients address, which can't be reached, and by which setting.
 func Misled(t *testing.T, broker string, target driver.Target, g driver.Guarantee, address, setting string) {
 	t.Helper()
 	began := time.Now()
@@ -64,7 +64,7 @@ func Misled(t *testing.T, broker string, target driver.Target, g driver.Guarante
 	}
 }
 
-// SetupError opens the target, sets topology up and closes it again. What is not supported may be refused by either.
+// SetupError opens the target, sets topology up and closes it again. Either step may refuse what is not supported.
 func SetupError(t *testing.T, broker string, c driver.Config, topology driver.Topology) error {
 	t.Helper()
 	drv, err := Kind(t, broker).Open(t.Context(), c)

@@ -25,7 +25,7 @@ func Open(t *testing.T, broker string, c driver.Config, topology driver.Topology
 	return OpenWith(t, broker, c, topology, inFlight)
 }
 
-// OpenWith makes a rig with that many slots: Send waits when no more are free.
+// OpenWith makes a rig with that many slots: Send waits while none is free.
 func OpenWith(t *testing.T, broker string, c driver.Config, topology driver.Topology, slots int) *Rig {
 	t.Helper()
 	r := &Rig{Book: NewBook(t, slots, len(topology.Subscriptions)), Driver: SetUp(t, broker, c, topology)}
@@ -106,14 +106,14 @@ func (r *Rig) Post(t *testing.T, payloads ...string) {
 	Must(t, r.Book.Send(t.Context(), r.Producer, batch...))
 }
 
-// Send posts payloads, waits for their fates and joins what failed.
+// Send posts payloads, waits for their fates and joins the errors.
 func (r *Rig) Send(t *testing.T, payloads ...string) (failed error) {
 	t.Helper()
 	r.Post(t, payloads...)
 	return r.Fates(t, payloads...)
 }
 
-// Settled waits until the fate of all that was sent is known and every subscription has received what was acknowledged.
+// Settled waits until the fates of all messages are known and every subscription has received the acknowledged ones.
 func (r *Rig) Settled(t *testing.T) {
 	t.Helper()
 	Eventually(t, "all is settled, and what was acknowledged has arrived", func() bool {

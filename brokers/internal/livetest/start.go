@@ -67,8 +67,7 @@ func compiledOnce(t *testing.T, o provision.Options) map[string]any {
 	return server
 }
 
-// private fails where another user of this machine could read what a broker was told, which may hold a password, or what
-// it stores.
+// private fails if another user of this machine can read the broker's settings, which may hold a password, or its data.
 func private(t *testing.T, dir string) {
 	t.Helper()
 	files := 0
@@ -101,9 +100,9 @@ func private(t *testing.T, dir string) {
 	}
 }
 
-// temporaryFilesAreItsOwn fails where a process of the broker whose directory is given has a file of the machine's temporary directory in its
-// memory, such as a library that java unpacked there: one that is killed leaves it behind. java's own statistics are
-// told apart: it removes them, or the next java does.
+// temporaryFilesAreItsOwn fails where a process of the broker whose directory is given has mapped a file of the machine's
+// temporary directory, such as a library that java unpacked there: a killed process leaves it behind. java's own statistics
+// are allowed: it removes them, or the next java does.
 func temporaryFilesAreItsOwn(t *testing.T, dir string) {
 	t.Helper()
 	processes, err := filepath.Glob("/proc/[0-9]*")

@@ -9,7 +9,7 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-// Suite is the conformance suite on a broker of its own, which it starts itself; with every fault, unless it is a cluster.
+// Suite returns the conformance suite for a broker that it starts itself; with every fault, unless it is a cluster.
 func Suite(t *testing.T, o provision.Options, guarantees ...driver.Guarantee) drivertest.Suite {
 	t.Helper()
 	var in *provision.Instance
@@ -29,7 +29,7 @@ func Tuned(t *testing.T, o provision.Options, guarantees ...driver.Guarantee) dr
 	return s
 }
 
-// SuiteOn is the same on a broker that runs. The last of its promises ends it.
+// SuiteOn returns the same suite for a running broker. The last of its promises ends the broker.
 func SuiteOn(t *testing.T, in *provision.Instance, guarantees ...driver.Guarantee) drivertest.Suite {
 	t.Helper()
 	s := suite(Kind(t, in.Broker()), &in, in.Nodes(), guarantees)

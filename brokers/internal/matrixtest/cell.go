@@ -66,7 +66,7 @@ func (c *cell) failf(format string, args ...any) {
 	c.problems = append(c.problems, fmt.Sprintf(format, args...))
 }
 
-// sound tells that nothing has gone wrong so far: after that further stages would only repeat it.
+// sound reports whether nothing has gone wrong so far: afterwards further stages would only repeat the fault.
 func (c *cell) sound() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -113,12 +113,12 @@ func (c *cell) prove(p driver.Proof) { c.done = append(c.done, p) }
 
 func (c *cell) owes(p driver.Proof) bool { return slices.Contains(c.owed, p) }
 
-// survives tells that something is promised for after the kill.
+// survives reports whether the guarantee promises something for the time after the kill.
 func (c *cell) survives() bool {
 	return c.sound() && (c.owes(driver.ProofKill) || c.owes(driver.ProofLeader))
 }
 
-// fill leaves acknowledged messages with the broker that nobody has read.
+// fill leaves the broker acknowledged messages that have not been read.
 func (c *cell) fill() {
 	if c.survives() {
 		c.sendAll(waiting)
@@ -136,7 +136,7 @@ func (c *cell) hurry() {
 	_ = c.send(ctx, inFlight) // whatever becomes of them is in the ledger
 }
 
-// recover reads what is there after the kill.
+// recover reads the messages that survived the kill.
 func (c *cell) recover() {
 	if !c.concluded() {
 		c.failf("minutes after the kill the fate of some messages was not known: %v of %d are", c.known(), c.sent)
@@ -147,7 +147,7 @@ func (c *cell) recover() {
 	}
 	all := c.sent
 	if c.guarantee.Delivery == driver.AtMostOnce && c.guarantee.Acks == driver.AcksNone {
-		// Nobody has acknowledged anything: what arrives may arrive, but not twice.
+		// No message was acknowledged: each may arrive, but not twice.
 		time.Sleep(afterwork)
 	} else if !c.arrived(healthy, all) && c.guarantee.Delivery != driver.AtMostOnce {
 		c.failf("after the kill: %+v of %d messages", c.books(healthy, all), all)
@@ -167,8 +167,8 @@ func (c *cell) recover() {
 	}
 }
 
-// concluded waits until the fate of every message is known. An application goes on sending, and some brokers come back
-// to what they had overlooked only then.
+// concluded waits until the fate of every message is known. It sends on, as an application would, since some brokers notice
+// only then what they had overlooked.
 func (c *cell) concluded() bool {
 	for i := range uint32(spare) {
 		if livetest.Within(patience/spare, func() bool { return c.settled(c.sent) }) {

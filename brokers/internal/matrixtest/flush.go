@@ -42,7 +42,7 @@ func (m Matrix) flushes(t *testing.T, in *provision.Instance, cells []*cell) {
 		}
 		return
 	}
-	for _, c := range owing { // one after the other: nobody else's flushes may be counted
+	for _, c := range owing { // one after the other: another cell's flushes must not be counted
 		before := counts(traces)
 		for range single {
 			c.sendAll(1)
@@ -137,7 +137,7 @@ func traced(t *testing.T, pids []int) (*trace, string) {
 		defer close(tr.ended)
 		_ = tr.command.Wait()
 	}()
-	// It speaks of every process once it has attached to all threads of it.
+	// It says so for every process once it has attached to all of its threads.
 	if !livetest.Within(patience, func() bool { return tr.spoke("attached") >= len(pids) || tr.over() }) || tr.over() {
 		tr.end()
 		text, _ := os.ReadFile(tr.said)
@@ -160,7 +160,7 @@ func (tr *trace) spoke(word string) int {
 	return bytes.Count(text, []byte(word))
 }
 
-// A call that others interrupt in the listing has two lines, of which the first has the bracket.
+// A call that the listing interrupts has two lines, of which only the first has the bracket.
 var flush = regexp.MustCompile(`(?m)\b(fsync|fdatasync|msync)\(`)
 
 // count is how many flushes have begun so far.

@@ -66,7 +66,7 @@ func (l *ledger) Deliver(batch []driver.Received) {
 		p := m.Payload
 		var n int
 		if rest, ok := cut(p, l.stem); !ok {
-			l.strange = append(l.strange, fmt.Sprintf("%q arrived, which is none of its messages", p))
+			l.strange = append(l.strange, fmt.Sprintf("%q arrived, which it did not send", p))
 			continue
 		} else if _, err := fmt.Sscanf(rest, "%08d", &n); err != nil || n >= l.sent {
 			l.strange = append(l.strange, fmt.Sprintf("%q arrived, which was never sent", p))

@@ -24,7 +24,7 @@ type Matrix struct {
 	Broker string // by which driver and recipe are registered
 	// Server are settings for every server of the test, such as a smaller heap.
 	Server map[string]any
-	// Apart gives each persistence a server of its own, where a driver sets it on the running server for all.
+	// Apart gives each persistence a server of its own, for drivers that set it for the whole running server.
 	Apart bool
 }
 
@@ -36,8 +36,8 @@ const (
 	afterwork = 300 * time.Millisecond // for what would come once more
 )
 
-// Prove starts as few servers as the guarantees allow and carries out, as a subtest of every guarantee that is kept,
-// every proof that it owes. What is refused needs none.
+// Prove starts as few servers as the guarantees allow and carries out every proof that a kept guarantee owes, as a subtest
+// of that guarantee. Refused guarantees need no proof.
 func Prove(t *testing.T, m Matrix) {
 	kind := livetest.Kind(t, m.Broker)
 	if kind.Maps == nil {
@@ -58,7 +58,7 @@ func Prove(t *testing.T, m Matrix) {
 	}
 }
 
-// group are the guarantees that one broker can be asked for.
+// group holds the guarantees that one broker can be asked for.
 type group struct {
 	name   string
 	nodes  int
@@ -108,8 +108,8 @@ func grouped(kind driver.Kind, apart bool) ([]group, error) {
 	return groups, nil
 }
 
-// prove takes all cells of a group through the same stages: a healthy exchange; messages one at a time while flushes
-// are counted; messages that wait, and messages in flight, while a node is killed; what is there afterwards.
+// prove takes all cells of a group through the same stages: a healthy exchange; messages one at a time while flushes are
+// counted; messages that wait, and messages in flight, while a node is killed; what is left afterwards.
 func (m Matrix) prove(t *testing.T, kind driver.Kind, g group) {
 	server := maps.Clone(g.server)
 	maps.Copy(server, m.Server)
@@ -135,8 +135,8 @@ func (m Matrix) prove(t *testing.T, kind driver.Kind, g group) {
 	}
 }
 
-// breakIt kills the one node and starts it again; of several it kills the one that leads, and starts it again only
-// where nobody takes over.
+// breakIt kills the one node and starts it again; of several it kills the leader, and starts it again only if no other node
+// takes over.
 func breakIt(t *testing.T, in *provision.Instance, nodes int, failover bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), deadline)

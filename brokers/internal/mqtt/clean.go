@@ -10,7 +10,7 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// Clean ends the sessions, and with them what they have collected; what a queue holds that outlives them it takes first.
+// Clean ends the sessions and drops their messages; it empties a queue that outlives them first.
 func (d *driving) Clean(ctx context.Context) error {
 	if d.product.SharedQueue != nil && d.shared() && d.qos > 0 && len(d.subscriptions) > 0 {
 		for topic := range d.topics {
@@ -32,7 +32,7 @@ func (d *driving) Clean(ctx context.Context) error {
 	return nil
 }
 
-// drain sends a last message and consumes until it comes: the server does not tell how long a queue is.
+// drain sends a last message and consumes until it comes: the server doesn't report a queue's length.
 func (d *driving) drain(ctx context.Context, topic int) error {
 	last := fmt.Appendf(nil, "last %016x", rand.Uint64())
 	fate := make(fates, 1)
@@ -63,7 +63,7 @@ func (d *driving) drain(ctx context.Context, topic int) error {
 	return nil
 }
 
-// fates are those of messages that are sent one at a time.
+// fates receives the outcomes of messages that are sent one at a time.
 type fates chan error
 
 // Done implements driver.Receipts.

@@ -14,7 +14,7 @@ const (
 )
 
 var errClosing = errors.New("the server closes each connection after the first message on it, without an answer and without a reason, " +
-	"as some do where the user may not publish; the server's log tells")
+	"as some do where the user may not publish; the server's log says why")
 
 // closings counts the connections that the server has closed after a message, one after the other. It belongs to the producer's own goroutine.
 type closings struct {
@@ -23,7 +23,7 @@ type closings struct {
 	n     int
 }
 
-// another notes that a connection was lost, and reports whether the server refuses what is sent. At QoS 0 nothing is answered.
+// another notes a lost connection, and reports whether the server refuses the messages. At QoS 0 it answers none.
 func (c *closings) another(answered bool, qos byte) (refused bool) {
 	stood := qos == 0 && time.Since(c.began) > standing
 	if answered || stood || !c.sent {

@@ -18,8 +18,8 @@ const deliverBatch = 256
 
 var errInterrupted = errors.New("connection lost")
 
-// Consume is one consumer of a subscription. A lost connection is made anew until ctx ends; the server then sends
-// what was not acknowledged on it again.
+// Consume is one consumer of a subscription. It reconnects until ctx ends; the server then redelivers what was not
+// acknowledged.
 func (d *driving) Consume(ctx context.Context, c driver.ConsumerConfig, s driver.Sink, ready func()) error {
 	if err := share(d.product, d.config.Guarantee, d.config.Topic, c.ID+1, 1); err != nil {
 		return err
@@ -93,11 +93,11 @@ type receiver struct {
 	delivered *identifiers
 }
 
-// identifiers are what QoS 2 remembers of a session: messages that were delivered, and not yet released by the server.
-// Sent again, they must not be delivered again.
+// identifiers are the messages of a session at QoS 2 that were delivered but not yet released by the server: if sent again,
+// they must not be delivered again.
 type identifiers [1 << 16]bool
 
-// unreleased are those of the session of a client; they outlive the consumer, as the session does.
+// unreleased returns the identifiers of a client's session; like the session they outlive the consumer.
 func (d *driving) unreleased(client string) *identifiers {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -142,7 +142,7 @@ func (r *receiver) PacketReceived(p *packets.ControlPacket, next chan<- *packets
 	return nil
 }
 
-// settle delivers what has come and acknowledges it.
+// settle delivers the messages that have arrived and acknowledges them.
 func (r *receiver) settle() {
 	if r.wire == nil { // still connecting
 		return
@@ -169,7 +169,7 @@ func (r *receiver) accept() {
 	r.wire.push()
 }
 
-// leave waits until what is being delivered is acknowledged, too. What comes then goes to the next consumer.
+// leave waits until the messages being delivered are acknowledged, too. Later ones go to the next consumer.
 func (r *receiver) leave() {
 	r.turn.Lock()
 	defer r.turn.Unlock()
@@ -191,7 +191,7 @@ func (r *receiver) deliverOne(m *paho.Publish) {
 	r.one.Deliver(r.sink)
 }
 
-// header finds a header of a message; nil: there is none of that name.
+// header returns a header of a message; nil if there is none of that name.
 func header(m *packets.Publish, name string) []byte {
 	if m.Properties != nil {
 		for i := range m.Properties.User {

@@ -36,7 +36,7 @@ func fits(p *Product, c driver.Config, s driver.Shape) error {
 	case n < 1 || n > 65535:
 		return driver.Unsupported("client.ReceiveMaximum", "%d is not between 1 and 65535", n)
 	case c.Guarantee.Delivery == driver.ExactlyOnce && driver.UsesStock(c.Client):
-		return driver.Unsupported("client.mode: stock", "of what a lost connection left open, the client's own session tells nobody how far QoS 2 had come with it; use tuned")
+		return driver.Unsupported("client.mode: stock", "after a lost connection the client's own session doesn't report how far QoS 2 had come with open messages; use tuned")
 	case s.Partitions > 1:
 		return driver.Unsupported(fmt.Sprintf("partitionsPerTopic: %d", s.Partitions), "an MQTT topic has no partitions; use more topics")
 	case s.InFlight >= subscribeID && qos[c.Guarantee.Delivery] > 0:
@@ -69,8 +69,8 @@ func open(ctx context.Context, p *Product, c driver.Config) (driver.Driver, erro
 	return d, nil
 }
 
-// Setup makes the session of each subscription's first consumer, which collects what comes before that connects. At
-// QoS 0 there is nothing to make: nobody collects.
+// Setup creates the session of each subscription's first consumer, to collect messages that come before it connects. At QoS
+// 0 it creates nothing, since sessions keep no such messages.
 func (d *driving) Setup(ctx context.Context, t driver.Topology) error {
 	for _, name := range t.Subscriptions {
 		if name == "" || strings.ContainsAny(name, "/+#\x00") {
@@ -105,7 +105,7 @@ func publishable(topic string) error {
 	return nil
 }
 
-// finds implements driver.Kind.Found: a topic is there while somebody uses it.
+// finds implements driver.Kind.Found: a topic exists while somebody uses it.
 func finds(p *Product, c driver.Config, s driver.Shape) error {
 	if err := publishable(s.Topic); err != nil {
 		return driver.Unsupported("topicName: "+s.Topic, "%v", err)
@@ -168,7 +168,7 @@ func (d *driving) subscribe(ctx context.Context, l *link, c driver.ConsumerConfi
 // Silence implements driver.Silent.
 func (d *driving) Silence() string {
 	if d.product.Silence == "" && d.qos == 0 {
-		return "at QoS 0 a server drops what a user may not publish, and says so to nobody but its log"
+		return "at QoS 0 a server drops what a user may not publish, and says so only in its log"
 	}
 	return d.product.Silence
 }

@@ -25,9 +25,9 @@ const (
 	subscribeID = 65535
 )
 
-// handshake is a session of the client without any publication in it: the client asks it for identifiers and tells
-// it of packets that have one. Producers and consumers extend it. The client's own session starts a goroutine and
-// copies the message for every publication, and tells nobody of an acknowledgement that isn't waited for.
+// handshake is a session of the client without any publication in it: the client asks it for identifiers and tells it of
+// packets that have one. Producers and consumers extend it. The client's own session starts a goroutine and copies the
+// message for every publication, and doesn't report an acknowledgement that no call waits for.
 type handshake struct {
 	mu      sync.Mutex
 	waiting chan<- packets.ControlPacket // for SUBACK or PUBACK
@@ -81,7 +81,7 @@ func (h *handshake) Close() error               { return nil }
 func (h *handshake) SetErrorLogger(log.Logger)  {}
 func (h *handshake) SetDebugLogger(log.Logger)  {}
 
-// station is one end of a connection: what the client has to know of it.
+// station is one end of a connection, as the client has to know it.
 type station struct {
 	id       string
 	clean    bool                   // begin without the server's session of this id
@@ -98,7 +98,7 @@ type link struct {
 	subscribing sync.Mutex // subscribeID is one
 }
 
-// dial connects, and says which part of it failed in words for the person who typed the address.
+// dial connects. Its error says which step failed, in words for the user who typed the address.
 func (d *driving) dial(ctx context.Context, s station) (*link, error) {
 	if len(d.config.Target.Addresses) == 0 {
 		return nil, errors.New("no address to connect to")
@@ -190,10 +190,9 @@ func (d *driving) connectPacket(s station) *paho.Connect {
 	}
 }
 
-// close says goodbye, and returns when nothing of the client runs any more. It waits, for a moment, until the server
-// has closed the connection: closed at once on our side, the next message that the server writes would be answered
-// by a reset, and a reset throws away what the server has not read yet, the last acknowledgements among it. With forget
-// the server's session ends as well.
+// close says goodbye, and returns when nothing of the client runs any more. It waits, for a moment, until the server has
+// closed the connection: closed at once on our side, the server's next message would cause a reset, and a reset discards
+// what the server has not read yet, such as the last acknowledgements. With forget the server's session ends as well.
 func (l *link) close(forget bool) {
 	goodbye := &paho.Disconnect{}
 	if forget {

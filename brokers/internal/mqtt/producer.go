@@ -24,8 +24,8 @@ var (
 
 const burst = 256 // messages written, or acknowledgements handed on, at once
 
-// stage is how far a slot has come. A message longer than the write buffer may be acknowledged while Send's goroutine
-// still has it in hand; then that one completes it.
+// stage is how far a slot has come. A message longer than the write buffer may be acknowledged while Send's goroutine still
+// has it in hand; then Send's goroutine completes it.
 type stage uint8
 
 const (
@@ -59,17 +59,17 @@ type producer struct {
 	mu     sync.Mutex
 	queue  []uint32
 	stages []stage          // by slot
-	freed  []bool           // by slot: QoS 2: the server was told to release the message
+	freed  []bool           // by slot, QoS 2: the server was asked to release the message
 	fates  map[uint32]error // of early slots that failed
 	flying int
 	up     bool
-	cut    bool // a connection has left something open; only what is sent again is accepted, for it comes first
+	cut    bool // a connection left messages open; until they are sent again, no other is accepted
 	closed bool
 
 	// Of the reading goroutine.
 	acked []uint32 // until it would wait
 
-	stock *stockSession // nil: this is the session
+	stock *stockSession // nil: the producer itself is the session
 }
 
 func (d *driving) Producer(ctx context.Context, c driver.ProducerConfig, r driver.Receipts) (driver.Producer, error) {
@@ -139,7 +139,7 @@ func (p *producer) Send(_ context.Context, batch []driver.Message) error {
 	return nil
 }
 
-// Flush has nothing to do: what is queued is on its way.
+// Flush has nothing to do: queued messages are on their way.
 func (p *producer) Flush(context.Context) error { return nil }
 
 func (p *producer) wake() {
@@ -222,7 +222,7 @@ func (p *producer) write(taken []uint32) {
 	p.wrote(taken)
 }
 
-// wrote ends the writing of slots, and completes those that were acknowledged meanwhile.
+// wrote ends the writing of slots, and completes those that were acknowledged during it.
 func (p *producer) wrote(taken []uint32) {
 	p.mu.Lock()
 	done := taken[:0]
@@ -241,8 +241,7 @@ func (p *producer) wrote(taken []uint32) {
 	}
 }
 
-// repeat goes on with a message that a lost connection has interrupted, where the server still knows of it, and begins
-// anew where it doesn't.
+// repeat resumes a message that a lost connection interrupted if the server still knows it, and otherwise sends it anew.
 func (p *producer) repeat(slot uint32, w *wire) {
 	p.mu.Lock()
 	freed, known := p.freed[slot], p.present
@@ -269,7 +268,7 @@ func (p *producer) fate(slot uint32) error {
 // drop fails everything and gives the connection up.
 func (p *producer) drop(err error) {
 	if p.link != nil {
-		p.link.close(!errors.Is(err, driver.ErrDisconnected)) // afterwards nobody acknowledges
+		p.link.close(!errors.Is(err, driver.ErrDisconnected)) // no acknowledgement comes afterwards
 		p.link = nil
 	}
 	p.mu.Lock()

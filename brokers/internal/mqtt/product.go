@@ -23,13 +23,13 @@ type Product struct {
 	// Version is the topic where the server publishes its version; empty: there is none.
 	Version string
 	// SharedQueue is set where a shared subscription has a queue of its own, which outlives its subscribers; elsewhere the
-	// messages are in their sessions. It says, as a clause, why such a queue can't keep a guarantee, "" where it can.
+	// messages are in their sessions. It returns a clause that says why such a queue can't keep a guarantee, or "".
 	SharedQueue func(driver.Guarantee) string
 	// Supports refuses what the broker can't keep beside what the protocol can't.
 	Supports func(driver.Guarantee) error
 	// Maps names the server's settings that a guarantee needs beside the protocol's.
 	Maps func(driver.Guarantee) []driver.Native
-	// WebSocket is the setting of the server by which the client port speaks MQTT over WebSocket; empty: there is none.
+	// WebSocket is the server's setting with which the client port speaks MQTT over WebSocket; empty if it has none.
 	WebSocket string
 	// Server and Fits may be nil, see driver.Kind.
 	Server func(driver.Guarantee, map[string]any) (map[string]any, error)
@@ -72,13 +72,13 @@ func settings(p *Product) []driver.Setting {
 }
 
 func qos0(g driver.Guarantee, _ driver.Values) string {
-	return driver.If(g.Delivery == driver.AtMostOnce, "at QoS 0 nothing is acknowledged, and nothing kept for who is away")
+	return driver.If(g.Delivery == driver.AtMostOnce, "at QoS 0 nothing is acknowledged, and nothing kept for absent subscribers")
 }
 
 // qos is the quality of service that a delivery guarantee is in MQTT.
 var qos = map[driver.Delivery]byte{driver.AtMostOnce: 0, driver.AtLeastOnce: 1, driver.ExactlyOnce: 2}
 
-// natives: the guarantee is in the quality of service, and in the session that the server keeps for a consumer.
+// natives returns the quality of service and the kept session, which make the guarantee, and the product's own settings.
 func natives(p *Product, g driver.Guarantee) []driver.Native {
 	return slices.Concat(protocol(g), p.Maps(g))
 }
@@ -99,7 +99,7 @@ func supports(p *Product, g driver.Guarantee) error {
 	case g.Delivery == driver.ExactlyOnce && !p.Once:
 		return driver.Unsupported("delivery: exactly-once", "%s has no QoS 2: it grants QoS 1", p.Name)
 	case once && g.Acks != driver.AcksNone:
-		return driver.Unsupported("acks: "+string(g.Acks), "nobody acknowledges QoS 0; use none")
+		return driver.Unsupported("acks: "+string(g.Acks), "QoS 0 has no acknowledgements; use none")
 	case !once && g.Acks == driver.AcksNone:
 		return driver.Unsupported("acks: none", "%s is QoS %d, which is acknowledged", g.Delivery, qos[g.Delivery])
 	}

@@ -17,8 +17,8 @@ const (
 	comeback      = 5 * retryPause   // consumers of another process have so long to connect again
 )
 
-// restore makes a server that has lost its memory know every subscription again before a producer sends to it: it
-// drops what nobody subscribed, at QoS 2 without telling.
+// restore makes a server that has lost its memory know every subscription again before a producer sends to it: it drops
+// messages without a subscription, at QoS 2 silently.
 func (d *driving) restore(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, restoreBudget)
 	defer cancel()
@@ -46,9 +46,9 @@ func (d *driving) restore(ctx context.Context) error {
 	return nil
 }
 
-// subscribed waits for the consumer that is at work, and has it subscribe once more, because whether it has done so on
-// this server or on the one before can't be told. Where none is at work in this process it makes the session, as Setup did,
-// unless a consumer of another process does so first: connecting in its name would cut its connection.
+// subscribed waits for the consumer that is at work, and has it subscribe once more, because it may have done so only
+// before the server lost its memory. If none is at work in this process it creates the session, as Setup did, unless a
+// consumer of another process does so first: connecting in its name would cut its connection.
 func (d *driving) subscribed(ctx context.Context, c driver.ConsumerConfig, asking *asking) error {
 	for ; ctx.Err() == nil; pause(ctx) {
 		d.mu.Lock()
@@ -78,7 +78,7 @@ func (d *driving) presence(c driver.ConsumerConfig) string {
 // asking is a connection that asks for sessions without their names.
 type asking struct {
 	*link
-	told  bool      // the server tells where there is no subscriber, which it needn't
+	told  bool      // the server reports missing subscribers, which MQTT doesn't demand
 	until time.Time // a consumer of another process should be back
 }
 
@@ -98,7 +98,7 @@ func (d *driving) ask(ctx context.Context) (*asking, error) {
 // subscriber reports whether somebody subscribes to the topic.
 func (a *asking) subscriber(ctx context.Context, topic string) (bool, error) {
 	answer, err := a.Publish(ctx, &paho.Publish{Topic: topic, QoS: 1})
-	if answer != nil { // a client that may not publish there can't tell
+	if answer != nil { // a client without the right to publish there gets no such answer
 		return answer.ReasonCode == packets.PubackSuccess, nil
 	}
 	return false, err

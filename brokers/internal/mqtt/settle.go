@@ -53,7 +53,8 @@ func (p *producer) PacketReceived(packet *packets.ControlPacket, _ chan<- *packe
 	return nil
 }
 
-// release notes that the message will be told to go on: from now on a server that loses its memory may have delivered it.
+// release notes that the server is about to be asked to release the message: from now on, if it loses its memory, it may
+// have delivered it.
 func (p *producer) release(id uint16) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -86,7 +87,7 @@ func (p *producer) answered(slot uint32, reason byte) {
 	}
 }
 
-// settle hands on what has been acknowledged, before the reading goroutine waits for more.
+// settle reports the acknowledged messages, before the reading goroutine waits for more.
 func (p *producer) settle() {
 	if len(p.acked) > 0 {
 		p.complete(p.acked, nil)

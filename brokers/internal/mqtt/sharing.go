@@ -46,7 +46,7 @@ func unshared(p *Product, g driver.Guarantee) string {
 
 func (d *driving) shared() bool { return shared(d.product, d.config.Guarantee, d.config.Topic) }
 
-// filter is what consumers of the subscription subscribe to.
+// filter returns the topic filter of a subscription's consumers.
 func (d *driving) filter(c driver.ConsumerConfig) string {
 	if d.shared() {
 		return "$share/" + d.subscriptions[c.Subscription] + "/" + d.topics[c.Topic]

@@ -11,7 +11,7 @@ import (
 )
 
 // stockSession is the client's own session of one connection, which keeps a copy of every message until it is acknowledged.
-// It tells the producer of acknowledgements: who publishes asynchronously hears nothing of them.
+// It passes acknowledgements on to the producer: the client's asynchronous publishing doesn't report them.
 type stockSession struct {
 	*state.State
 	p     *producer
@@ -65,7 +65,7 @@ func (s *stockSession) PacketReceived(packet *packets.ControlPacket, next chan<-
 	return err
 }
 
-// publish sends taken as the client documents it, each by itself. At QoS 0 a message is done when the client has written it.
+// publish sends taken as the client documents it, one by one. At QoS 0 a message is done when the client has written it.
 func (p *producer) publish(taken []uint32) {
 	for i, slot := range taken {
 		m := &p.packets[slot]
@@ -84,8 +84,8 @@ func (p *producer) publish(taken []uint32) {
 	}
 }
 
-// stockReceiver is the client's own session of a consumer, which acknowledges a message after its callback. It does so
-// for those that were delivered only: what comes when the consumer is about to leave is another's.
+// stockReceiver is the client's own session of a consumer, which acknowledges a message after its callback. It acknowledges
+// only delivered messages: those that arrive while the consumer leaves go to another one.
 type stockReceiver struct {
 	*state.State
 	r         *receiver

@@ -38,7 +38,7 @@ func (w *wire) Read(p []byte) (int, error) {
 	return w.in.Read(p)
 }
 
-// Lock and Unlock are what the client looks for: sync.Locker.
+// Lock and Unlock implement sync.Locker, which the client looks for.
 func (w *wire) Lock() { w.mu.Lock() }
 
 // Unlock ends a packet.
@@ -64,7 +64,7 @@ func (w *wire) hold() {
 	w.mu.Unlock()
 }
 
-// release sends what was gathered.
+// release sends the gathered bytes.
 func (w *wire) release() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

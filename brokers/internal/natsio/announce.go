@@ -11,8 +11,8 @@ const (
 	announcePause  = 2 * time.Millisecond
 )
 
-// Announced waits until every node knows the subscriptions that c has made: a server answers before it has told the
-// others, and they drop what nobody they know of wants.
+// Announced waits until every node knows the subscriptions that c has made: a server answers before the others have heard
+// of a subscription, and they drop messages without one.
 func (d *Dialer) Announced(ctx context.Context, c *Conn) error {
 	ctx, cancel := context.WithTimeout(ctx, announceBudget)
 	defer cancel()
@@ -22,7 +22,7 @@ func (d *Dialer) Announced(ctx context.Context, c *Conn) error {
 	if len(d.target.Addresses) < 2 {
 		return nil
 	}
-	// Servers tell each other in order, so a later subscription that a node knows vouches for the earlier ones.
+	// Servers announce subscriptions in order, so a later subscription that a node knows vouches for the earlier ones.
 	later := c.NewInbox()
 	sub, err := c.SubscribeSync(later)
 	if err != nil {

@@ -54,8 +54,8 @@ func Limit(t driver.Target) int64 {
 
 const payloadSetting = "max_payload"
 
-// WithID is the size of a message of so many bytes together with the header by which a stream knows it again: the line that begins headers,
-// the name, an id as the drivers make it, and the ends of lines. The server counts it.
+// WithID returns the size of a message of so many bytes with the header that identifies it to a stream: the line that
+// begins headers, the name, an id as the drivers make it, and the ends of lines. The server counts all of these.
 func WithID(size int) int {
 	const id = 22 + 1 + 13 // a nuid, a dash, and the largest number in base 36
 	return size + len("NATS/1.0\r\n") + len("Nats-Msg-Id: ") + id + len("\r\n\r\n")

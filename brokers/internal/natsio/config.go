@@ -30,7 +30,7 @@ func Configure(n *provision.Node, own Block) error {
 }
 
 // Compose makes n's configuration of what every node needs, own and settings by dotted paths. The server's own parser
-// judges every setting, so that it is refused before the start and by its name.
+// checks every setting, so that a wrong one is refused by name before the start.
 func Compose(n *provision.Node, own Block, settings map[string]any) (Block, error) {
 	all := common(n)
 	maps.Copy(all, own)
@@ -84,7 +84,7 @@ func common(n *provision.Node) Block {
 	}
 	if len(c.Nodes) > 1 {
 		inner, login := Block{"name": c.ID, "listen": address(n.Ports["route"])}, ""
-		if c.Login != nil || c.TLS != nil && c.TLS.Mutual { // or anybody could come in as another server
+		if c.Login != nil || c.TLS != nil && c.TLS.Mutual { // or any other server could join the cluster
 			secret := routeSecret(c)
 			inner["authorization"], login = Block{"user": routeUser, "password": secret}, routeUser+":"+secret+"@"
 		}
@@ -100,7 +100,7 @@ func common(n *provision.Node) Block {
 
 const routeUser = "route"
 
-// routeSecret is what the servers of a cluster know each other by.
+// routeSecret returns the password by which the servers of a cluster recognise each other.
 func routeSecret(c *provision.Cluster) string {
 	if c.Facts == nil {
 		c.Facts = map[string]string{}
@@ -111,12 +111,12 @@ func routeSecret(c *provision.Cluster) string {
 	return c.Facts[routeUser]
 }
 
-// ServerName is what n calls itself.
+// ServerName returns n's name for itself.
 func ServerName(n *provision.Node) string { return fmt.Sprintf("%s-%d", n.Cluster.ID, n.ID) }
 
 func address(port int) string { return "127.0.0.1:" + strconv.Itoa(port) }
 
-// known is the name in b that is the same to the server, whatever the case of its letters; name where there is none.
+// known returns the name in b that the server takes for the same, whatever the case of its letters; else name.
 func (b Block) known(name string) string {
 	for there := range b {
 		if strings.EqualFold(there, name) {

@@ -33,8 +33,8 @@ func ConnectionSettings(reconnectBuffer int64) []driver.Setting {
 	}
 }
 
-// MonitorSetting names the monitoring ports of servers that were not started here: what a server keeps, and when it
-// syncs, no answer of the client protocol tells.
+// MonitorSetting names the monitoring ports of servers that were not started here: the client protocol doesn't say what a
+// server keeps and when it syncs.
 func MonitorSetting(idle func(driver.Guarantee, driver.Values) string) driver.Setting {
 	return driver.Setting{Scope: driver.ClientScope, Name: monitorName, Default: "", Idle: idle, Doc: "monitoring addresses of all servers, such as http://127.0.0.1:8222, separated by commas; empty: of servers that are started here"}
 }
@@ -79,7 +79,7 @@ type Dialer struct {
 	asked   atomic.Bool // for a client certificate
 	drops   drops
 
-	unusable error // why no connection can be tried: what was given for the login isn't that
+	unusable error // why no connection can be tried: the login is not of the right form
 }
 
 // NewDialer reads target, log and the ClientSettings of c.
@@ -117,8 +117,8 @@ func NewDialer(c driver.Config) *Dialer {
 // Logf writes a line to the client log.
 func (d *Dialer) Logf(format string, args ...any) { d.log.Printf(format, args...) }
 
-// Dial connects within a few seconds, or says what failed. lost, unless nil, is called whenever the connection is
-// lost and in any case before there is another one, perhaps more often; it must not call the client. closed is called
+// Dial connects within a few seconds, or returns an error that says what failed. lost, unless nil, is called each time the
+// connection is lost, before there is another one, perhaps more than once; it must not call the client. closed is called
 // when the connection will never come back.
 func (d *Dialer) Dial(name string, lost func(error), closed func()) (*Conn, error) {
 	return d.dial(d.target.Addresses, name, lost, closed)
@@ -179,7 +179,7 @@ func urls(addresses []string) []string {
 	return out
 }
 
-// explain tells a refusal from a connection that never came about.
+// explain distinguishes a refusal from a connection that failed otherwise.
 func (d *Dialer) explain(addresses []string, err error) error {
 	where := strings.Join(addresses, ", ")
 	switch {
@@ -203,8 +203,8 @@ func (d *Dialer) explain(addresses []string, err error) error {
 	return driver.Explain("nats", addresses, d.target, err)
 }
 
-// refusal is what the server says to whoever connects before it hangs up, such as that it has as many connections as it may; empty if
-// it says nothing of the kind. The client may meet the end of the connection before it has read that.
+// refusal returns the error that the server sends a new connection before it closes it, such as that it has too many; empty
+// if there is none. The client may see the end of the connection before it reads that error.
 func refusal(address string) string {
 	raw, err := net.DialTimeout("tcp", address, refusalBudget)
 	if err != nil {
@@ -220,7 +220,7 @@ func refusal(address string) string {
 	return ""
 }
 
-// refusalBudget is as long as a server takes to say INFO and what it has against a connection, and more.
+// refusalBudget is more than a server takes to send INFO and its objection to a connection.
 const refusalBudget = 500 * time.Millisecond
 
 // Conn is a client connection whose socket can be cut from outside. The client holds its lock while it writes: when a
@@ -264,7 +264,7 @@ func (c *Conn) deny(err error) {
 	}
 }
 
-// Denial is what the server has denied on c; nil: nothing yet.
+// Denial returns what the server has denied on c; nil if nothing yet.
 func (c *Conn) Denial() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

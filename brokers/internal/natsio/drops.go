@@ -10,7 +10,7 @@ import (
 // reports a subscription when it begins to drop, and counts for itself what follows.
 type drops struct {
 	mu   sync.Mutex
-	seen map[*nats.Subscription]int64 // what was last read: a closed subscription tells no more
+	seen map[*nats.Subscription]int64 // the last count read: a closed subscription has none
 }
 
 // watch adds a subscription that has begun to drop.

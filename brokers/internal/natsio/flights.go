@@ -9,8 +9,8 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// Flights are the slots of a producer whose messages are answered: each is completed once, by its answer or by whoever
-// gives it up. No allocation and no lock per message.
+// Flights are the slots of a producer whose messages are answered: each is completed once, by its answer or when it is
+// given up. No allocation and no lock per message.
 type Flights struct {
 	receipts driver.Receipts
 	slots    []slot
@@ -38,7 +38,7 @@ func (f *Flights) Begin(i uint32) (generation uint32) {
 	return generation
 }
 
-// generation is that of slot i, which changes only while it is in flight.
+// generation returns that of slot i, which changes only while the slot is in flight.
 func (f *Flights) generation(i uint32) uint32 { return uint32(f.slots[i].state.Load() >> 32) }
 
 // Settle completes slot i, unless that generation of it was completed already.
@@ -80,7 +80,7 @@ func (f *Flights) waiting() bool {
 	return false
 }
 
-// Lost fails what is in flight with a connection that is lost; it is what Dialer.Dial calls.
+// Lost fails everything in flight when a connection is lost; Dialer.Dial calls it.
 func (f *Flights) Lost(err error) { f.Fail(fmt.Errorf("%w: %w", errLost, err)) }
 
 // Fail completes all that is in flight with err.

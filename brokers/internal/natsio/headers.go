@@ -6,14 +6,14 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// Headers are those of a producer's messages, in a map that is used again.
+// Headers are the headers of a producer's messages, in a map that is reused.
 type Headers struct {
 	Map    nats.Header // nil where messages have none
 	values [][]string  // of the map, by name
 	texts  driver.Texts
 }
 
-// NewHeaders makes those of these names, and of extra names that their owner fills in itself.
+// NewHeaders makes headers of these names, and of extra names whose values the caller sets.
 func NewHeaders(names []string, extra nats.Header) Headers {
 	h := Headers{Map: extra}
 	if h.Map == nil && len(names) > 0 {
@@ -31,7 +31,7 @@ func (h *Headers) Set(values [][]byte) {
 	h.texts.Set(values, func(i int, text string) { h.values[i][0] = text })
 }
 
-// Value finds a header; nil: there is none of that name.
+// Value returns a header; nil if there is none of that name.
 func Value(h nats.Header, name string) []byte {
 	if values := h[name]; len(values) > 0 {
 		return driver.Bytes(values[0])

@@ -22,7 +22,7 @@ func NewInbox(capacity int) *Inbox {
 	return q
 }
 
-// Each calls do with what has arrived, at least one message at a time, until End. do's slice is reused.
+// Each calls do with the arrived messages, at least one at a time, until End. do's slice is reused.
 func (q *Inbox) Each(do func(batch []*nats.Msg)) {
 	defer q.leave()
 	batch := make([]*nats.Msg, 0, batchMax)
@@ -44,7 +44,7 @@ func (q *Inbox) Each(do func(batch []*nats.Msg)) {
 	}
 }
 
-// End makes Each return once it has read what came before. It may be called often, by anyone; it waits for room.
+// End makes Each return once it has read the messages that came before. It may be called often and by any goroutine; it waits for room.
 func (q *Inbox) End() {
 	// A nil message instead of a second channel: a receive from one channel costs half of a select over two.
 	select {

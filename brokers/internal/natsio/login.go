@@ -27,7 +27,7 @@ func login(t driver.Target) (nats.Option, error) {
 			_, err = nkeys.ParseDecoratedUserNKey(text)
 		}
 		if err != nil {
-			return nil, unusable("what was given holds no JWT with the seed of a user: %w", err)
+			return nil, unusable("it holds no JWT with the seed of a user: %w", err)
 		}
 		return nats.UserCredentialBytes(text), nil
 	}
@@ -44,12 +44,12 @@ func nkey(seed string) (nats.Option, error) {
 		public, err = pair.PublicKey()
 	}
 	if err != nil {
-		return nil, unusable("what was given is no seed: %w", err)
+		return nil, unusable("it is no seed: %w", err)
 	}
 	return nats.Nkey(public, pair.Sign), nil
 }
 
-// unusable is bad input: what the spec names holds something else.
+// unusable returns an error of bad input at the setting login.
 func unusable(format string, err error) error {
 	return &driver.ErrSetting{Path: "login", Err: fmt.Errorf(format, err)}
 }

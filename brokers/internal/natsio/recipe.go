@@ -68,8 +68,8 @@ func Routed(ctx context.Context, c *provision.Cluster) error {
 func peers(z server.Routez) int {
 	ids := map[string]bool{}
 	for _, r := range z.Routes {
-		if r != nil { // who answers may be anybody
-			ids[r.RemoteID] = true // an old server doesn't tell the name
+		if r != nil { // the answering server may be any
+			ids[r.RemoteID] = true // an old server doesn't send its name
 		}
 	}
 	return len(ids)

@@ -10,7 +10,7 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// Sender is a producer that publishes and forgets: nobody answers.
+// Sender is a producer that publishes without waiting for answers: there are none.
 type Sender struct {
 	conn     *Conn
 	watch    *socket.Watch
@@ -67,8 +67,8 @@ func (p *Sender) publish(m *driver.Message) error {
 	return p.conn.PublishMsg(&p.message)
 }
 
-// Flush has nothing to do: the flusher runs as soon as anything is buffered, and what the client offers as Flush waits
-// for the server's answer.
+// Flush has nothing to do: the flusher runs as soon as anything is buffered, and the client's own Flush waits for the
+// server's answer.
 func (p *Sender) Flush(context.Context) error { return nil }
 
 // Close makes the server read what was published, as far as it can within a few seconds.

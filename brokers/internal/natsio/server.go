@@ -13,7 +13,7 @@ const program = "nats-server"
 
 func init() { provision.RegisterProgram(program, serve) }
 
-// serve is what nats-server's own main does with "-c FILE": same defaults, same signals, log on stderr.
+// serve does what nats-server's own main does with "-c FILE": same defaults, same signals, log on stderr.
 func serve(args []string) int {
 	if len(args) != 1 {
 		fmt.Fprintf(os.Stderr, "%s: want one configuration file, got %q\n", program, args)

@@ -21,8 +21,8 @@ const (
 	epochs      = 4               // an answer is overdue after so many ticks
 )
 
-// Window publishes messages that are answered, each with a reply subject of its slot's own, and turns answers into
-// receipts. No allocation and no lock per message.
+// Window publishes messages that are answered, each with the reply subject of its slot, and turns answers into receipts. No
+// allocation and no lock per message.
 type Window struct {
 	*Flights
 	conn    *Conn
@@ -97,8 +97,8 @@ func (w *Window) Publish(i uint32, m *nats.Msg, again bool) error {
 	return err
 }
 
-// Disconnected marks the errors of a message that found no connection, or broke it. What the client refuses for good it
-// refuses before it writes.
+// Disconnected marks the errors of a message that found no connection, or broke it. An error that the client returns before
+// it writes is final.
 func Disconnected(err error) error {
 	for _, refused := range []error{nats.ErrMaxPayload, nats.ErrBadSubject, nats.ErrHeadersNotSupported, nats.ErrBadHeaderMsg, nats.ErrInvalidMsg} {
 		if errors.Is(err, refused) {
@@ -152,7 +152,7 @@ func (w *Window) answered(batch []*nats.Msg) {
 //	message       A          A again     B       first is 3 while A is carried, then 5
 //	answer              to 3       to 3     to 3: it is not B's
 //
-// What waits to be sent again meanwhile is known to the receipts, or else to Publish next.
+// If the message waits to be sent again, the receipts complete it, or else the next Publish.
 func (w *Window) confirmedLate(i, generation uint32) {
 	r := &w.replies[i]
 	still := func() bool { return generation >= r.first.Load() && generation < w.generation(i) }

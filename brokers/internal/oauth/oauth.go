@@ -20,7 +20,7 @@ import (
 const (
 	patience  = 3 * time.Second // for an answer: less than drivers give a connection
 	maxAnswer = 1 << 20
-	// renewed is the part of a token's life after which the next one is got: who uses it may look at another clock.
+	// renewed is the part of a token's life after which the next one is fetched: the server's clock may differ.
 	renewed = 0.8
 )
 

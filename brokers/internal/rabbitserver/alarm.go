@@ -13,8 +13,8 @@ const Silence = "RabbitMQ reads nothing from publishers, and does not say so in 
 
 var raised = regexp.MustCompile(`\w+ resource limit alarm set on node`)
 
-// Alarmed is err, of a node that doesn't answer, with the alarm that the node has raised since it was started: it waits for that to clear
-// before it talks to clients of MQTT.
+// Alarmed adds to err, of a node that doesn't answer, the alarm that the node has raised since its start: until the alarm
+// clears it doesn't talk to MQTT clients.
 func Alarmed(n *provision.Node, err error) error {
 	log, unread := n.Log()
 	if found := raised.Find(log); err != nil && unread == nil && found != nil {

@@ -24,7 +24,7 @@ func command(n *provision.Node, script string, args ...string) (provision.Comman
 		"RABBITMQ_MNESIA_BASE=" + n.Data, "RABBITMQ_LOG_BASE=" + n.Dir, "RABBITMQ_LOGS=-",
 		"RABBITMQ_PID_FILE=" + pidFile(n),
 		"RABBITMQ_DIST_PORT=" + strconv.Itoa(n.Ports["dist"]),
-		// One epmd per cluster, on a port of its own: the machine's would outlive us and know the nodes of others.
+		// One epmd per cluster, on a port of its own: the machine's epmd would outlive us and list nodes of others.
 		"ERL_EPMD_PORT=" + strconv.Itoa(n.Cluster.Nodes[0].Ports["epmd"]), "ERL_EPMD_ADDRESS=127.0.0.1",
 		"RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS=-kernel inet_dist_use_interface {127,0,0,1}",
 	}}

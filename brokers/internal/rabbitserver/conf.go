@@ -9,14 +9,14 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-// ours are the groups of keys that every recipe sets itself; another value would put the broker where it is not looked for.
+// ours are the groups of keys that every recipe sets itself; with another value the broker would not be found.
 var ours = []string{
 	"listeners", "cluster_formation", "cluster_name", "distribution",
 	"tcp_listen_options.port", "tcp_listen_options.fd", "mqtt.tcp_listen_options.port", "mqtt.tcp_listen_options.fd", "stream.tcp_listen_options.port", "stream.tcp_listen_options.fd",
 	"ssl_options.cacertfile", "ssl_options.certfile", "ssl_options.keyfile", "ssl_options.verify", "ssl_options.fail_if_no_peer_cert",
 }
 
-// conf is the node's rabbitmq.conf: the settings asked for, checked by name, and what makes the node ours.
+// conf returns the node's rabbitmq.conf: the settings asked for, checked by name, and those of this instance.
 func (p Protocol) conf(n *provision.Node, server string) (string, error) {
 	c := n.Cluster
 	keys := map[string]string{

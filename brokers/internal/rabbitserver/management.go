@@ -9,8 +9,8 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-// EnabledPlugins is the setting that has the server start plugins, separated by commas. Management says what goes through queues; it costs
-// something, so that nothing but an experiment that looks at queues asks for it. The others are ways in.
+// EnabledPlugins is the setting that has the server start plugins, separated by commas. Management reports what goes
+// through queues; it costs something, so only experiments that look at queues ask for it. The others are ways to log in.
 const (
 	EnabledPlugins = "enabled_plugins"
 	Management     = "rabbitmq_management"
@@ -61,7 +61,7 @@ func management(n *provision.Node) map[string]string {
 	return keys
 }
 
-// plugins is the content of the file of plugins that are enabled.
+// plugins returns the content of the file of enabled plugins.
 func (p Protocol) plugins(c *provision.Cluster) string {
 	var list []string
 	if p.Plugin != "" {

@@ -14,11 +14,11 @@ import (
 	"github.com/brokermark/brokermark/internal/suggest"
 )
 
-// policyPrefix marks the server settings that are a policy of all queues: policy.ha-mode.
+// policyPrefix marks the server settings that make up a policy for all queues: policy.ha-mode.
 const policyPrefix = "policy."
 
-// mirroring are what only a policy can ask of a queue, before 4.0, with the words that they may have; of a number there
-// are none. Everything else that a policy can say is a queue argument, too, and set there.
+// mirroring are the settings that, before 4.0, only a policy can give a queue, with their allowed words; nil for a number.
+// Everything else in a policy can also be set as a queue argument.
 var mirroring = map[string][]string{
 	"ha-mode":                {"all", "exactly"},
 	"ha-params":              nil,
@@ -87,7 +87,7 @@ func Copies(policy map[string]any, nodes int) int {
 	return 1
 }
 
-// setPolicy has the cluster keep the policy for all queues, those that come later among them.
+// setPolicy has the cluster apply the policy to all queues, including later ones.
 func setPolicy(ctx context.Context, c *provision.Cluster) error {
 	policy, err := Policy(c.Version, c.Settings)
 	if err != nil || policy == nil {
@@ -101,8 +101,8 @@ func setPolicy(ctx context.Context, c *provision.Cluster) error {
 	return err
 }
 
-// mirrorsInSync is the smallest number of nodes that have all of a mirrored queue; it reads lines of a queue's mirrors and
-// of those in step with it.
+// mirrorsInSync returns the smallest number of nodes that have a mirrored queue completely. Each line lists a queue's
+// mirrors and those in step with it.
 func mirrorsInSync(lines string) int {
 	least := 0
 	for line := range strings.Lines(lines) {
@@ -114,7 +114,7 @@ func mirrorsInSync(lines string) int {
 	return least
 }
 
-// both is the smaller of two numbers of nodes, of which 0 is none.
+// both returns the smaller of two numbers of nodes; 0 stands for none.
 func both(a, b int) int {
 	if a == 0 || b == 0 {
 		return cmp.Or(a, b)

@@ -17,7 +17,7 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-// suites are those of Debian that the versions come from.
+// suites are the suites of Debian that have the versions.
 var suites = map[string]string{"4.0.5": "trixie", "3.10.8": "bookworm"}
 
 // StoredApart is the size in bytes from which a classic queue keeps messages in another store than smaller ones
@@ -88,7 +88,7 @@ func Address(n *provision.Node) string {
 	return net.JoinHostPort("127.0.0.1", strconv.Itoa(n.Ports["client"]))
 }
 
-// install unpacks Debian's server with its own C library. The package itself would make a system service of it, which
+// install unpacks Debian's server with its own C library. Installing the package would make it a system service that
 // listens on all interfaces from the next boot on.
 func install(ctx context.Context, i *provision.Install) error {
 	err := i.AptTree(ctx, suites[i.Version], "rabbitmq-server", "bubblewrap")

@@ -58,7 +58,7 @@ func knownKeys(server string, plugins ...string) ([]key, error) {
 	return keys, nil
 }
 
-// parseSchema finds the mappings; what lies between one and the next belongs to the first.
+// parseSchema finds the mappings; the text between two mappings belongs to the first.
 func parseSchema(text string) (keys []key) {
 	text = remark.ReplaceAllString(text, "")
 	starts := mapping.FindAllStringSubmatchIndex(text, -1)
@@ -97,7 +97,7 @@ func checkKey(known []key, own []string, name, value string) error {
 	return &provision.ErrSetting{Name: name, Reason: "rabbitmq.conf has no such key; the nearest is " + suggest.Closest(name, names)}
 }
 
-// rejects says what value should have been; empty where it will do.
+// rejects returns what value should have been; empty if it is valid.
 func (k key) rejects(value string) (want string) {
 	var err error
 	switch k.kind {

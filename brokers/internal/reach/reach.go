@@ -23,7 +23,7 @@ func Node(n *provision.Node) (driver.Target, error) {
 	return t, err
 }
 
-// Follows is what follows from the settings that t was, or would be, started with; "" of a server that somebody else started.
+// Follows returns what from derives from the settings that t was, or would be, started with; "" for a server that somebody else started.
 func Follows[T ~string](t driver.Target, from func(settings map[string]any) T) (what T) {
 	if t.Server != nil {
 		what = from(t.Server)
@@ -31,7 +31,7 @@ func Follows[T ~string](t driver.Target, from func(settings map[string]any) T) (
 	return what
 }
 
-// Config is what a client of the node is opened with: client settings, of which set are not the defaults, and the node.
+// Config returns the configuration of a client of the node; set are the client settings that differ from the defaults.
 func Config(n *provision.Node, settings []driver.Setting, set map[string]any) (driver.Config, error) {
 	client, err := driver.Decode(settings, driver.ClientScope, set)
 	if err != nil {

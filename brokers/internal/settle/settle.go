@@ -1,4 +1,4 @@
-// Package settle gathers the outcomes that a client gives one by one, so that those of many messages become one Done. It
+// Package settle gathers the outcomes that a client gives one by one, and reports those of many messages by one Done. It
 // knows no client.
 package settle
 
@@ -21,8 +21,7 @@ func NewOutcomes(r driver.Receipts, slots int) *Outcomes {
 	return &Outcomes{receipts: r, slots: make([]uint32, 0, slots)}
 }
 
-// Next takes the next message from those that wait for their outcome. Before it waits for one itself, it reports what is
-// known.
+// Next takes the next message that waits for its outcome. It reports the known outcomes before it blocks.
 func Next[T any](o *Outcomes, waiting <-chan T) (next T, open bool) {
 	select {
 	case next, open = <-waiting:
@@ -33,7 +32,7 @@ func Next[T any](o *Outcomes, waiting <-chan T) (next T, open bool) {
 	return next, open
 }
 
-// Add gathers an outcome; those before it are reported unless they are the same.
+// Add gathers an outcome; earlier ones are reported first if they differ.
 func (o *Outcomes) Add(slot uint32, err error) {
 	if err != o.err { //nolint:errorlint // the same, not of the same kind
 		o.Flush()
@@ -41,7 +40,7 @@ func (o *Outcomes) Add(slot uint32, err error) {
 	o.slots, o.err = append(o.slots, slot), err
 }
 
-// Flush reports what is gathered.
+// Flush reports the gathered outcomes.
 func (o *Outcomes) Flush() {
 	if len(o.slots) == 0 {
 		return

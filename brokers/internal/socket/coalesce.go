@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// readBuffer is what one read from the socket may bring. Clients read through some KiB of their own, which at small
-// messages is a system call for every twenty of them.
+// readBuffer is what one read from the socket may bring. Clients have a buffer of some KiB, which for small messages means
+// a system call for every twenty of them.
 const readBuffer = 64 << 10
 
 // Coalescer is the net.Conn under a client that ends every publish with a write; between Hold and Release those writes
@@ -35,8 +35,8 @@ type Coalescer struct {
 	final     bool // a deadline for closing is set and must not be moved by a late frame
 }
 
-// NewCoalescer wraps conn; size 0 gathers nothing. What is gathered waits for Release, and for longest at most unless
-// that is 0: a client that has to wait for the broker between Hold and Release waits for what the broker hasn't seen.
+// NewCoalescer wraps conn; size 0 gathers nothing. Gathered bytes wait for Release, but no longer than longest unless that
+// is 0: a client that waits for the broker between Hold and Release needs them to be sent.
 func NewCoalescer(conn net.Conn, size int, longest time.Duration) *Coalescer {
 	c := &Coalescer{Conn: conn, in: bufio.NewReaderSize(conn, readBuffer), out: make([]byte, 0, size), longest: longest}
 	if longest > 0 {
@@ -90,8 +90,8 @@ func (c *Coalescer) Hold() {
 	}
 }
 
-// Release writes what all callers gathered, and ends the caller's gathering. After an error the connection is closed, so that the
-// client's reader learns of it at once instead of at the next heartbeat.
+// Release writes what all callers have gathered, and ends the caller's gathering. After an error the connection is closed,
+// so that the client's reader learns of it at once instead of at the next heartbeat.
 func (c *Coalescer) Release() error {
 	if c.due != nil {
 		c.due.Stop()

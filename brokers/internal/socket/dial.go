@@ -1,5 +1,5 @@
-// Package socket is what drivers do below their clients: dial, pause between attempts, put TLS on the connection, gather
-// small writes, and cut what is blocked. It knows no protocol.
+// Package socket does what drivers need below their clients: dial, pause between attempts, put TLS on the connection,
+// gather small writes, and cut what is blocked. It knows no protocol.
 package socket
 
 import (

@@ -13,7 +13,7 @@ const patience = time.Second
 // clients know no context, or don't heed it in a blocked write. It belongs to the goroutine that makes the calls.
 type Watch struct {
 	cut   func()
-	ctx   context.Context //nolint:containedctx // to tell a new one from the one that is armed
+	ctx   context.Context //nolint:containedctx // to distinguish a new one from the armed one
 	stop  func() bool
 	calls atomic.Uint64 // odd: a call is going on
 	first atomic.Uint64 // of the calls under ctx
@@ -39,8 +39,8 @@ func (w *Watch) Leave() { w.calls.Add(1) }
 // Stop ends watching.
 func (w *Watch) Stop() { w.stop() }
 
-// expired cuts a call that is still going on under the context whose first call was first; those under a later one are
-// none of its business.
+// expired cuts a call that is still going on under the context whose first call was first; calls under a later context are
+// left alone.
 func (w *Watch) expired(first uint64) {
 	time.AfterFunc(patience, func() {
 		call := w.calls.Load()

@@ -24,7 +24,7 @@ var (
 
 // Attaching checks that a target that can't work is answered with the reason.
 func Attaching(t *testing.T, broker string, plain driver.Target) {
-	t.Run("fsync is refused where nobody knows how the broker stores", func(t *testing.T) {
+	t.Run("fsync is refused where it is unknown how the broker stores", func(t *testing.T) {
 		unknown := plain
 		unknown.Endpoints = nil
 		livetest.OpenSays(t, broker, unknown, Synced, "persistence: fsync is not supported")
@@ -33,7 +33,7 @@ func Attaching(t *testing.T, broker string, plain driver.Target) {
 
 var rigs atomic.Int32
 
-// catchUp is how many messages may wait for a broker that is away: a slow one flushes each of them when it is back.
+// catchUp is how many messages may wait for an absent broker: a slow one flushes each of them when it is back.
 const catchUp = 1000
 
 // Survives sends at a modest rate while breaks is done to the broker, and wants every acknowledged message to arrive at
@@ -41,7 +41,7 @@ const catchUp = 1000
 func Survives(t *testing.T, broker string, target driver.Target, g driver.Guarantee, breaks func(context.Context) error, subscriptions ...string) {
 	t.Helper()
 	topology := livetest.Topic(fmt.Sprintf("rig-%d", rigs.Add(1)), 1, subscriptions...)
-	// Slots for what is sent while nobody answers.
+	// Slots for what is sent while the broker doesn't answer.
 	r := livetest.OpenWith(t, broker, livetest.Config(t, broker, target, g, nil, nil), topology, 1<<16)
 	r.ConsumeAll(t)
 	send := func(n int) {

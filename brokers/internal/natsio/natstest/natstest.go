@@ -9,8 +9,8 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-// Restricted starts broker and returns the target that logs in as a user of those permissions, which are NATS' own; who doesn't log in may
-// do everything.
+// Restricted starts broker and returns the target that logs in as a user of those permissions, which are NATS' own; clients
+// that don't log in may do everything.
 func Restricted(t *testing.T, broker string, permissions map[string]any) driver.Target {
 	t.Helper()
 	const user, password = "bench", "sesame"

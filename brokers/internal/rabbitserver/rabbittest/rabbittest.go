@@ -27,7 +27,7 @@ func Managed(broker string) provision.Options {
 	return provision.Options{Broker: broker, Server: map[string]any{rabbitserver.EnabledPlugins: rabbitserver.Management}}
 }
 
-// User makes a user of those rights on a node that is Managed, and returns the target that logs in as that one.
+// User creates a user with these rights on a Managed node, and returns a target that logs in as this user.
 func User(t *testing.T, target driver.Target, name string, r Rights) driver.Target {
 	t.Helper()
 	const password = "sesame"
@@ -53,8 +53,8 @@ func put(t *testing.T, target driver.Target, path string, body any) {
 	}
 }
 
-// WithoutWrite comes to broker as a user who may write to no more than queues of those names, once for each guarantee; says is a part of the
-// server's sentence.
+// WithoutWrite connects to broker as a user who may write only to queues of these names, once for each guarantee; says is a
+// part of the server's error.
 func WithoutWrite(t *testing.T, broker, queues, says string, guarantees ...driver.Guarantee) {
 	t.Helper()
 	_, target := livetest.Start(t, Managed(broker))

@@ -51,7 +51,7 @@ func WithTokens(t *testing.T, broker string) Keyed {
 	livetest.Must(t, err)
 	public, err := x509.MarshalPKIXPublicKey(key.Public())
 	livetest.Must(t, err)
-	// A recipe of its own, since the server sees no file but what is in its directory.
+	// A recipe of its own, since the server sees only the files in its directory.
 	usual, err := provision.Lookup(broker)
 	livetest.Must(t, err)
 	r := *usual
