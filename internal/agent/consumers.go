@@ -19,9 +19,9 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// With the setting consumersApart, a point's consumers run in a process of their own, so that the processor time of producers
-// and consumers is known separately. The process (→) greets everybody who connects to it. It works for the first client (←)
-// that knows its secret:
+// With the setting consumersApart, a point's consumers run in a process of their own, so that the processor time of
+// producers and consumers is known separately. The process (→) greets every client that connects. It works for the first
+// client (←) that knows its secret:
 //
 //	→ {"Name":"brokermark-4711-1"}
 //	← {"Secret":"JBSWY3DPEHPK3PXP"}

@@ -33,7 +33,7 @@ type Waiter struct {
 	woken chan struct{} // has room for one signal, so that the thread never waits for a goroutine
 }
 
-// idleFor is how long the thread of an Alarm sleeps if nobody waits.
+// idleFor is how long the thread of an Alarm sleeps if no goroutine waits.
 const idleFor = 50 * time.Millisecond
 
 // NewAlarm starts the thread of an Alarm, which calls gap at each burst for the time until the next one; gap must not block. The caller

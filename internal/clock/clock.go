@@ -2,7 +2,7 @@
 // the process stood still, and relates the axis to that of another host. It knows nothing of messages or schedules.
 //
 // For example, a message is due at t. The generator calls Sleeper.SleepUntil(t), which returns about 30 µs late on Linux,
-// and reads Now. If the process was stopped meanwhile for 80 ms, Watch.Stood tells, so that nobody blames the broker.
+// and reads Now. If the process was stopped meanwhile for 80 ms, Watch.Stood reports it, so that the broker is not blamed.
 package clock
 
 import (
@@ -13,7 +13,7 @@ import (
 )
 
 // The axis is the kernel's monotonic clock. All processes of a host share it, the kernel can sleep until a time on it, and
-// nobody can set it. Go's monotonic time is the same clock, counted from the start of the process. Now reads Go's and adds
+// it can't be set. Go's monotonic time is the same clock, counted from the start of the process. Now reads Go's and adds
 // the difference: that takes 25 ns, while clock_gettime is a system call from Go and takes 200 ns.
 var (
 	base   = time.Now()

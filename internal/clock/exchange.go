@@ -14,8 +14,9 @@ import (
 	"time"
 )
 
-// In an exchange, a host asks a peer over UDP what time it is there, and both note when they sent and received (Ping). Question
-// and answer have the same length, so nobody can flood others through an Answerer. A datagram is little endian:
+// In an exchange, a host asks a peer over UDP what time it is there, and both note when they sent and received (Ping).
+// Question and answer have the same length, so an Answerer can't be misused to flood other hosts. A datagram is little
+// endian:
 //
 //	 0..4   "BMck"
 //	 4      version
@@ -59,13 +60,13 @@ func (s *sealer) seal(d *[datagramSize]byte, kind byte) {
 	copy(d[macAt:], s.code(d))
 }
 
-// genuine reports whether a datagram of n bytes is of a kind, and from somebody who knows the token.
+// genuine reports whether a datagram of n bytes is of a kind, and its sender knows the token.
 func (s *sealer) genuine(d *[datagramSize]byte, n int, kind byte) bool {
 	rightKind := string(d[:4]) == "BMck" && d[4] == exchangeVersion && d[5] == kind
 	return n == datagramSize && rightKind && hmac.Equal(d[macAt:], s.code(d))
 }
 
-// Answerer answers the exchanges of peers that know its token, and nobody else.
+// Answerer answers the exchanges of peers that know its token, and no others.
 type Answerer struct {
 	conn  *net.UDPConn
 	ended sync.WaitGroup
@@ -134,7 +135,7 @@ func (a *Answerer) answerAll(s *sealer, now func() int64) {
 const (
 	maxExchanges  = 10_000
 	answerTimeout = 250 * time.Millisecond // an exchange that takes longer would hardly narrow the offset
-	maxUnanswered = 4                      // questions in a row without an answer mean that nobody is there
+	maxUnanswered = 4                      // questions in a row without an answer mean that there is no peer
 	minExchanges  = 8                      // are worth something if ctx ends: between continents a hundred take many seconds
 )
 
@@ -199,7 +200,7 @@ func ask(conn net.Conn, s *sealer) (Ping, error) {
 		}
 		copy(answer[:], in[:])
 		sameNonce := string(answer[nonceAt:arrivedAt]) == string(question[nonceAt:arrivedAt])
-		if sameNonce && s.genuine(&answer, n, kindAnswer) { // no answer to an earlier question, and of nobody else
+		if sameNonce && s.genuine(&answer, n, kindAnswer) { // an answer to this question, from a holder of the token
 			p.Arrived = int64(binary.LittleEndian.Uint64(answer[arrivedAt:]))
 			p.Answered = int64(binary.LittleEndian.Uint64(answer[answeredAt:]))
 			return p, nil

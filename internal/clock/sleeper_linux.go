@@ -86,7 +86,7 @@ func (s *Sleeper) sleep() error {
 }
 
 // Close gives back the P, or the locked thread with the timer slack that it had. Threads on which a Sleeper with a P slept
-// keep noSlack: other goroutines that run there later are woken more precisely, which harms nobody.
+// keep noSlack: other goroutines that run there later are woken more precisely, which does no harm.
 func (s *Sleeper) Close() {
 	if s.ownsP {
 		removeP()

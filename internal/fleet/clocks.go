@@ -101,7 +101,7 @@ func (r *remote) clock(ctx context.Context) (clock.Offset, error) {
 			return reply.Offset.Reversed(), nil
 		}
 		r.noDatagrams = true
-		r.logf("the clock of agent %s is compared over the control channel, which tells less: %s", r.info, reply.Why)
+		r.logf("the clock of agent %s is compared over the control channel, which is less precise: %s", r.info, reply.Why)
 	}
 	pings := make([]clock.Ping, questions)
 	for i := range pings {

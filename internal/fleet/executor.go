@@ -81,14 +81,14 @@ func (e *executor) do(ctx context.Context, o *order) (a answer) {
 	case o.Do == doPrepare && o.Plan != nil:
 		var p agent.Prepared
 		if e.shares {
-			if local, ok := e.local.(*agent.Local); ok { // what a test simulates has no streams
+			if local, ok := e.local.(*agent.Local); ok { // a simulated agent has no streams
 				local.Probes = e.streams.probes
 			}
 		}
 		p, err = e.local.Prepare(ctx, *o.Plan)
 		a.Prepared = &p
 		if e.shares && err == nil {
-			e.streams.noteMade() // by now; an agent.Local tells it before
+			e.streams.noteMade() // for agents that don't report it earlier, as agent.Local does
 		}
 	case o.Do == doRun && o.Load != nil:
 		e.run(ctx, o, &a)

@@ -77,7 +77,7 @@ func (m *Meeting) Gather(ctx context.Context, g Gathering) (*Fleet, error) {
 	f := &Fleet{nc: m.nc, me: Self("", g.Build), wait: g.Wait, say: g.Say, size: g.Agents, auto: g.Auto, names: g.Names}
 	var err error
 	if f.clockServer, err = m.clockServer(); err != nil {
-		g.Say("agents' clocks are compared over the control channel, which tells less: %v", err)
+		g.Say("agents' clocks are compared over the control channel, which is less precise: %v", err)
 	}
 	return f, f.complete(ctx)
 }
@@ -248,7 +248,7 @@ func (f *Fleet) take(ctx context.Context, agent Info, purpose string) (*remote, 
 	return r, err
 }
 
-// compareInfos orders agents by name, so that who has which part of a load does not depend on who joined first.
+// compareInfos orders agents by name, so that each agent's part of a load does not depend on the order of joining.
 func compareInfos(a, b Info) int {
 	return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.ID, b.ID))
 }

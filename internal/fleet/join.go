@@ -135,7 +135,7 @@ type joined struct {
 	key     string // of its ID
 	nc      *nats.Conn
 	claimed chan *session
-	away    atomic.Bool // the connection: who posts waits for every attempt to reach the server again
+	away    atomic.Bool // the connection: a caller that posts waits for every attempt to reach the server again
 	// compare measures where the clock behind an address is on this one.
 	compare func(ctx context.Context, address, token string) (clock.Offset, error)
 

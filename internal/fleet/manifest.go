@@ -19,8 +19,8 @@ type Manifest struct {
 	Token  string // to be written in a Secret; "": the Job refers to a Secret that is there
 }
 
-// memoryPerCPU is what an agent may use at most for each CPU, in GiB; what it needs is below 0.2 GiB as a rule. Of the processor it may have
-// more than it asks for: held to a share of time, it would be late.
+// memoryPerCPU is the limit of an agent's memory for each CPU, in GiB; it mostly needs less than 0.2 GiB. Its processor
+// time has no limit: with one it would be late.
 const memoryPerCPU = 2
 
 // restartsPerAgent is Kubernetes' own limit for a Job of one pod.
@@ -81,7 +81,7 @@ func quoted(s string) string {
 	return string(text)
 }
 
-// What an agent needs of a cluster is little: no rights, no account, and a folder that goes with the pod.
+// An agent needs little of a cluster: no rights, no account, and a folder that goes with the pod.
 var manifest = template.Must(template.New("manifest").Funcs(template.FuncMap{"quoted": quoted}).Parse(`# Agents of brokermark for Kubernetes: kubectl apply -f FILE
 {{- if .Token}}
 # The Secret holds the token: keep this file to yourself.

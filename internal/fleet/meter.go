@@ -199,7 +199,7 @@ func (a *joined) serves(q metersQuestion) metersReply {
 // readings collects a session's readings until a beat carries them.
 type readings struct {
 	of      *provision.Foreign
-	flushes *provision.Flushes // nil where the kernel does not tell
+	flushes *provision.Flushes // nil if the kernel does not report them
 	end     func()
 	pids    map[int]bool // processes that the broker had at any time
 
@@ -231,8 +231,8 @@ func (r *readings) once() {
 	r.untold = append(r.untold, m)
 }
 
-// tell returns the readings since the last call.
-func (r *readings) tell() []agent.Metered {
+// unsent returns the readings since the last call.
+func (r *readings) unsent() []agent.Metered {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	list := r.untold

@@ -9,7 +9,7 @@ import (
 	"github.com/nats-io/nats.go/micro"
 )
 
-// idOf returns the ID of the agent, or of another client, that has a key: only one who has the key can be it.
+// idOf returns the ID of the agent, or of another client, that has a key: only the holder of the key can have it.
 func idOf(key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return hex.EncodeToString(sum[:16])

@@ -120,7 +120,7 @@ func (s *placed) place(ctx context.Context, program string, control Address, tok
 	}
 	interrupted := context.AfterFunc(ctx, s.kill)
 	defer interrupted()
-	alarm := time.AfterFunc(enterTime, func() { s.timeOut("it let nobody in within %s", enterTime) })
+	alarm := time.AfterFunc(enterTime, func() { s.timeOut("it accepted no login within %s", enterTime) })
 	defer alarm.Stop()
 	err = s.copy(program, alarm, say)
 	if err == nil {
@@ -312,7 +312,7 @@ func Begin(dir, program string, in io.Reader, out io.Writer, ended func()) (*Str
 	s := &Streams{in: bufio.NewReader(in), out: out, ended: ended}
 	line, err := s.in.ReadString('\n')
 	if err != nil {
-		return nil, "", errors.New("nobody told the token: the coordinator is gone")
+		return nil, "", errors.New("no token arrived: the coordinator is gone")
 	}
 	token, err := TokenOf("standard input", line)
 	return s, strings.TrimSpace(token), err

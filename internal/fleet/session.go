@@ -27,7 +27,7 @@ type session struct {
 	renew        bool               // the coordinator let this agent go because of bare, and may claim it anew
 	heard        time.Time          // the coordinator
 	cancel       context.CancelFunc // of the order under way
-	ended        chan answer        // what became of it
+	ended        chan answer        // the outcome
 	readings     *readings          // of an agent that meters
 }
 
@@ -95,7 +95,7 @@ func (s *session) serve(ctx context.Context) error {
 		case <-s.executor.tell:
 			s.say(up{})
 		case <-beat.C:
-			if stall.happened() { // what came meanwhile is heard first
+			if stall.happened() { // messages that came meanwhile are handled first
 				s.heard = time.Now()
 			}
 			s.say(up{})
@@ -129,8 +129,8 @@ func (s *session) alone(silent time.Duration) (over bool, err error) {
 // errBare is the answer to a load after the clients have ended.
 var errBare = errors.New("its clients have ended: it was started again, or did not hear this process for too long")
 
-// stallDetector notices that this process itself stood still, as under SIGSTOP or in a suspended machine. It then can't tell how
-// long the other side was silent.
+// stallDetector notices that this process itself stood still, as under SIGSTOP or in a suspended machine. It then doesn't
+// know how long the other side was silent.
 type stallDetector struct{ since time.Time }
 
 // begin is called before each wait of at most beatEvery.
@@ -147,7 +147,7 @@ func (s *session) say(u up) {
 	u.Got, u.Done, u.Bare = s.got, s.done, s.bare
 	s.executor.report(&u)
 	if s.readings != nil {
-		u.Metered = s.readings.tell()
+		u.Metered = s.readings.unsent()
 	}
 	if err := post(s.joined.nc, subjectUp(s.joined.info.ID, s.id), u); err != nil {
 		s.joined.Say("to %s: %v", s.by, err)

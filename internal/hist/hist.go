@@ -54,8 +54,9 @@ func (h *Histogram) RecordN(ns, n int64) {
 	h.counts[index(ns)].Add(n)
 }
 
-// RecordCensored counts, n times, a value of which only a lower bound is known, ns: how long somebody waited in vain. For quantiles
-// it stands at that bound, and Snapshot.QuantileAtMost knows that it may be any higher value. The first call allocates memory.
+// RecordCensored counts, n times, a value of which only a lower bound is known, ns: how long a message was waited for in
+// vain. For quantiles it stands at that bound, and Snapshot.QuantileAtMost knows that it may be any higher value. The first
+// call allocates memory.
 func (h *Histogram) RecordCensored(ns, n int64) {
 	if n <= 0 {
 		return

@@ -95,7 +95,7 @@ func (a *arrivals) publish() {
 	if l == nil {
 		return
 	}
-	// The times come before the messages, so that whoever finds a message (Accounts) finds times as well.
+	// The times come before the messages, so that a reader that finds a message (Accounts) finds times as well.
 	lower(&l.first, g.first)
 	raise(&l.last, g.last)
 	if all := g.allAdded(); all != 0 {

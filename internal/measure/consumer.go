@@ -32,15 +32,15 @@ func (t *Trial) Consumer(i, subscription int, keys KeyOf) *Consumer {
 	return &Consumer{trial: t, counters: t.countersOf(i), subscription: subscription, keys: keys}
 }
 
-// Lag has the consumer be one of those that lag behind the others: they drain a backlog while the others receive what is sent. Their
+// Lag marks the consumer as one that lags behind the others: it drains a backlog while the others receive new messages. Its
 // deliveries and end-to-end latencies are booked apart. It comes before the first Received, and returns c.
 func (c *Consumer) Lag() *Consumer {
 	c.lags = true
 	return c
 }
 
-// Received books one delivery at now whose checksum is right, or which has none. Commit publishes it. Where nothing tells the phase of a
-// delivery, it counts in the measured one.
+// Received books one delivery at now whose checksum is right, or which has none. Commit publishes it. If the phase of a
+// delivery is unknown, it counts in the measured one.
 func (c *Consumer) Received(h wire.Header, now int64) {
 	producer, seq := int(h.ID.Producer()), h.ID.Seq()
 	if producer >= len(c.trial.streams) {
@@ -68,9 +68,9 @@ func (c *Consumer) Received(h wire.Header, now int64) {
 	}
 }
 
-// phaseOf returns the phase of message n of a stream, and whether the message was sent. Which numbers were sent is known of producers in
-// this process. The others are on another host (Trial.SetHost), or in another process of this one (Shape.Apart). Of theirs, each message that
-// carries its times counts as sent, and its intended time tells its phase.
+// phaseOf returns the phase of message n of a stream, and whether the message was sent. Which numbers were sent is known of
+// producers in this process. The others are on another host (Trial.SetHost), or in another process of this one
+// (Shape.Apart). Of theirs, each message that carries its times counts as sent, and its intended time determines its phase.
 func (c *Consumer) phaseOf(s *stream, n uint64, h *wire.Header) (phase Phase, sent bool) {
 	switch {
 	case n < s.end.Load(): // end stays 0 if the producer is not in this process
@@ -101,7 +101,7 @@ func (c *Consumer) addLatencies(s *stream, n uint64, h *wire.Header, phase Phase
 	c.counters.endToEndService.add(&c.service, phase, now-sent)
 }
 
-// timesOf returns the times of message n, ns on our axis; known is false if nobody has them any more.
+// timesOf returns the times of message n, ns on our axis; known is false if they are no longer kept.
 func (s *stream) timesOf(n uint64, h *wire.Header) (intended, sent int64, known bool) {
 	switch {
 	case h.Timed && s.host != nil:

@@ -73,7 +73,7 @@ type Totals struct {
 	Lagging   Tally // those of Received that came to consumers that lag (Consumer.Lag)
 	Corrupted Tally // deliveries that are damaged, or of messages that were never sent
 	Stale     Tally // deliveries of an earlier trial's messages
-	Untimed   Tally // received, but nobody knows when they were sent
+	Untimed   Tally // received, but their times are no longer known
 }
 
 // countedTotal is one of the Totals and the counter that records it.

@@ -14,10 +14,10 @@ type Part struct {
 	Axis  clock.Line // converts the times of its host to those of the process that joins; the zero Line leaves them as they are
 }
 
-// Join merges the shards of several agents into one trial, as if one agent had counted everything. A message that one agent sent and
-// another one received is received; one that two agents received is duplicated; one that nobody sent is corrupted. For example, agent 0
-// sent 0 to 9 and received 0 to 5, agent 1 received 5 to 8 and 10: together 10 sent, 9 received (0 to 8), 1 lost (9), 1 duplicated (5),
-// 1 corrupted (10).
+// Join merges the shards of several agents into one trial, as if one agent had counted everything. A message that one agent
+// sent and another one received is received; one that two agents received is duplicated; one that no agent sent is
+// corrupted. For example, agent 0 sent 0 to 9 and received 0 to 5, agent 1 received 5 to 8 and 10: together 10 sent, 9
+// received (0 to 8), 1 lost (9), 1 duplicated (5), 1 corrupted (10).
 //
 // shape describes all agents together. A stream of more than maxSent messages is refused as damaged. The joined trial has no
 // MeasuredSince.
@@ -50,7 +50,7 @@ func Join(shape Shape, maxSent uint64, parts []Part) (*Trial, error) {
 	return t, nil
 }
 
-// newJoined makes the trial that Join fills. Nobody sends or receives in it, so one set of counters is enough for the totals.
+// newJoined makes the trial that Join fills. Nothing is sent or received in it, so one set of counters is enough for the totals.
 func newJoined(shape Shape) *Trial {
 	shape.Consumers, shape.ShortPayload, shape.Apart = 0, false, false
 	t := NewTrial(shape)
@@ -82,8 +82,9 @@ func (t *Trial) addAccounts(accounts accountsByLedger, p *Part, agent int) error
 	return nil
 }
 
-// joinAccounts joins the accounts of one ledger, by the time of their first message. The trial's counters hold the sum of what the agents
-// received. Of that, a message that several agents received counts as duplicated instead, and one that nobody sent as corrupted.
+// joinAccounts joins the accounts of one ledger, by the time of their first message. The trial's counters hold the sum of
+// what the agents received. Of that, a message that several agents received counts as duplicated instead, and one that no
+// agent sent as corrupted.
 func (t *Trial) joinAccounts(s *stream, l *ledger, accounts []agentAccount) error {
 	slices.SortStableFunc(accounts, func(a, b agentAccount) int { return cmp.Compare(a.earliest, b.earliest) })
 	join := newLedgerJoin(s, l)

@@ -91,8 +91,8 @@ func (c *counters) addHistograms(phase Phase, h *Histograms) {
 	c.generatorLag[phase].Grow(empty, h.GeneratorLag)
 }
 
-// EndToEnd returns the end-to-end latencies so far, all phases together, without those of consumers that lag; the publish latencies if
-// nobody subscribes.
+// EndToEnd returns the end-to-end latencies so far, all phases together, without those of consumers that lag; the publish
+// latencies if there is no subscription.
 func (t *Trial) EndToEnd() hist.Snapshot {
 	var s hist.Snapshot
 	for i := range t.counters {
@@ -114,8 +114,8 @@ func (t *Trial) Service() hist.Snapshot {
 	return s
 }
 
-// FromSend returns the number and the sum, in ns, of the latencies from the actual send to the receipt so far, all phases together; to
-// the acknowledgement if nobody subscribes.
+// FromSend returns the number and the sum, in ns, of the latencies from the actual send to the receipt so far, all phases
+// together; to the acknowledgement if there is no subscription.
 func (t *Trial) FromSend() (count int64, sum float64) {
 	for i := range t.counters {
 		h := &t.counters[i].endToEndService

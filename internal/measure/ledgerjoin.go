@@ -75,9 +75,10 @@ func (j *ledgerJoin) add(a agentAccount) error {
 
 // reordered returns how many messages were reordered at least, and whether that number is exact.
 //
-// A late message that is repeated may have come in time to another agent. Then it is a duplicate and not reordered. Nobody knows which
-// ones are, so all repeated messages are subtracted. Those that the clocks prove late count in any case. A message can be of both kinds,
-// so the larger number counts and not the sum. For example, 5 late, 2 repeated and 4 proven late are max(5 − 2, 4) = 4 at least.
+// A late message that is repeated may have come in time to another agent. Then it is a duplicate and not reordered. It is
+// unknown which ones are, so all repeated messages are subtracted. Those that the clocks prove late count in any case. A
+// message can be of both kinds, so the larger number counts and not the sum. For example, 5 late, 2 repeated and 4 proven
+// late are max(5 − 2, 4) = 4 at least.
 func (j *ledgerJoin) reordered() (reordered Tally, exact bool) {
 	for phase := range phases {
 		reordered[phase] = max(0, j.late[phase]-j.repeated[phase], j.provenLate[phase])

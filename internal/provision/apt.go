@@ -66,9 +66,9 @@ func aptGet(ctx context.Context, guard *guard, args ...string) error {
 
 var aptQuiet = []string{"DEBIAN_FRONTEND=noninteractive", "LC_ALL=C"}
 
-// AptTree unpacks packages of another Debian suite, with everything down to the C library, into Dir/tree. It needs no
-// root and leaves the machine's own packages alone: apt works on a state of its own, with an empty list of installed
-// packages, and takes none that isn't signed. No maintainer script runs. A program in it is run with bwrap --ro-bind Dir/tree /.
+// AptTree unpacks packages of another Debian suite, with everything down to the C library, into Dir/tree. It needs no root
+// and leaves the machine's own packages alone: apt works on a state of its own, with an empty list of installed packages,
+// and takes only signed ones. No maintainer script runs. A program in it is run with bwrap --ro-bind Dir/tree /.
 func (i *Install) AptTree(ctx context.Context, suite string, packages ...string) error {
 	work, err := os.MkdirTemp(i.Dir, ".apt-") // there, so that it goes with what a killed tool leaves
 	if err != nil {
@@ -147,8 +147,8 @@ func merged(tree string) error {
 	return nil
 }
 
-// unpack takes the files of packages, but neither their owners nor what would give somebody else's rights to who runs them. To tar they are
-// one archive, of which it makes the links that could lead out of the tree last, so that no file of any package goes through one.
+// unpack extracts the files of packages without their owners, setuid and setgid bits. tar gets them as one archive, and
+// creates links that could lead out of the tree last, so that no package's file is written through one.
 const unpack = `set -e; umask 022; tree=$1; shift; for deb; do dpkg-deb --fsys-tarfile "$deb" >>package.tar; done
 tar -x -i -f package.tar -C "$tree" --no-same-owner --no-same-permissions --keep-directory-symlink`
 
@@ -200,7 +200,7 @@ func privateApt(work, sources string) ([]string, error) {
 	return options, nil
 }
 
-// furnish adds what maintainer scripts would have made and start scripts ask for.
+// furnish creates what start scripts need and maintainer scripts would have created.
 func furnish(tree string) error {
 	for _, d := range []string{"tmp", "run", "proc", "dev", "etc"} {
 		if err := os.MkdirAll(filepath.Join(tree, d), 0o755); err != nil {

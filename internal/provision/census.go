@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// Census is what every process that can be seen, and the machine as a whole, had used at one time.
+// Census holds what every visible process, and the machine as a whole, had used at one time.
 type Census struct {
 	at      uint64 // clock ticks since boot
 	procs   map[int]counted
@@ -42,8 +42,8 @@ func census(mount string) Census {
 	return c
 }
 
-// StolenFromCores returns how long the hypervisor has run something else on each core since the machine started, in steps of 10 ms.
-// Cores have the kernel's numbers. It is empty where the kernel does not tell.
+// StolenFromCores returns how long the hypervisor has run something else on each core since the machine started, in steps
+// of 10 ms. Cores have the kernel's numbers. It is empty if the kernel does not report it.
 func StolenFromCores() map[int]time.Duration { return stolenFromCores(procfs.DefaultMountPoint) }
 
 func stolenFromCores(mount string) map[int]time.Duration {
@@ -54,7 +54,7 @@ func stolenFromCores(mount string) map[int]time.Duration {
 	return stolen
 }
 
-// machineStat is empty where the kernel does not tell.
+// machineStat is empty if the kernel does not report it.
 func machineStat(mount string) procfs.Stat {
 	fs, err := procfs.NewFS(mount)
 	if err != nil {
@@ -75,7 +75,7 @@ func count(s procfs.ProcStat) counted {
 	}
 }
 
-// Neighbours are what others used of this machine's processors between two censuses.
+// Neighbours holds what others used of this machine's processors between two censuses.
 type Neighbours struct {
 	Used        time.Duration // by processes that are neither ours nor the kernel's
 	Biggest     string        // those of this name used most
@@ -84,8 +84,8 @@ type Neighbours struct {
 	Unseen      time.Duration // by no process that a census shows: out of sight, or come and gone without a trace
 }
 
-// Since compares with an earlier census. Ours are the process self, without its children, and all those below and
-// including roots. Kernel threads and interrupts do not count: the load itself makes the kernel work.
+// Since compares c with an earlier census. It leaves out the process self, without its children, and the process trees of
+// roots. It also leaves out kernel threads and interrupts, since the load itself makes the kernel work.
 func (c Census) Since(before Census, self int, roots []int) Neighbours {
 	mine := before.below(roots)
 	for pid := range c.below(roots) {
@@ -99,7 +99,7 @@ func (c Census) Since(before Census, self int, roots []int) Neighbours {
 		case p.kernel:
 			t.known += own
 		case pid == self:
-			t.known += own // what it has reaped may be a supervisor with all its broker used in hours
+			t.known += own // it may have reaped a supervisor with all that its broker used in hours
 		case mine[pid]:
 			t.known += own + reaped
 		default:
@@ -107,7 +107,7 @@ func (c Census) Since(before Census, self int, roots []int) Neighbours {
 			t.used[pid] = own + reaped
 		}
 	}
-	// What ended had its time added to that of its parent, from birth on: what it had used before isn't of this time.
+	// The time of an ended process was added to its parent's, including what it had used before this span: subtract that.
 	for pid, p := range before.procs {
 		if p.kernel || c.has(pid, p.start) {
 			continue
@@ -131,7 +131,7 @@ type tally struct {
 }
 
 func (t tally) neighbours(before, c Census) Neighbours {
-	// An heir that nobody was seen with (reparented, or SIGCHLD ignored) must not make hours of a moment.
+	// A parent that no census shows (the process was reparented, or SIGCHLD ignored) must not turn a moment into hours.
 	most := c.machine + c.irq - before.machine - before.irq - t.known - t.own
 	t.reaped = max(0, min(t.reaped, most))
 	n := Neighbours{Used: t.own + t.reaped, Stolen: max(0, c.stolen-before.stolen)}
@@ -148,8 +148,8 @@ func (t tally) neighbours(before, c Census) Neighbours {
 	return n
 }
 
-// grown is what a process used since the earlier census. One that was there but not seen then gives nothing: how much
-// of it was used before isn't known.
+// grown returns what a process has used since the earlier census. For a process that existed then but was not seen it
+// returns 0: how much it had used before is unknown.
 func (c Census) grown(before Census, pid int) (own, reaped time.Duration) {
 	p := c.procs[pid]
 	switch was, ok := before.procs[pid]; {

@@ -13,8 +13,8 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// Chosen meters processes of this machine that the user names: each one by its number, as a systemd unit, or by the port or address
-// (:9092, 10.0.0.7:9092) on which it listens. What belongs to such a process is metered with it, as Foreign says.
+// Chosen meters processes of this machine that the user names: each one by its number, as a systemd unit, or by the port or
+// address (:9092, 10.0.0.7:9092) on which it listens. Related processes are metered with it, as Foreign describes.
 func Chosen(ctx context.Context, names []string) (*Foreign, error) {
 	if !Metered {
 		return nil, fmt.Errorf("%s doesn't say what other processes use", runtime.GOOS)
@@ -81,7 +81,7 @@ func (f *Foreign) chooseListeners(ctx context.Context, address string) error {
 	return nil
 }
 
-// ofUnit are the processes of a systemd unit whose parents are not of it.
+// ofUnit returns the processes of a systemd unit whose parents are not of the unit.
 func (f *Foreign) ofUnit(unit string) (pids []int) {
 	parents := map[int]int{}
 	for _, s := range processStats(f.mount) {
@@ -105,7 +105,7 @@ func (f *Foreign) Gone() bool {
 	return f.partial
 }
 
-// Serves are those of the addresses on which one of the metered processes listens.
+// Serves returns those of the addresses on which one of the metered processes listens.
 func (f *Foreign) Serves(ctx context.Context, addresses []string) (served []string) {
 	members := f.Roots()
 	for _, a := range addresses {

@@ -21,7 +21,7 @@ type Holding struct {
 	InUse string // why it can't be removed now; usually empty
 }
 
-// LogFile takes what client libraries say, in the work directory.
+// LogFile holds what client libraries log, in the work directory.
 const LogFile = "brokermark.log"
 
 // Directories of a fleet in the work directory: the token and certificate of its control server, and results that agents keep until
@@ -31,8 +31,8 @@ const (
 	ResultsDir = "agents"
 )
 
-// Holdings lists what lies below dir of which this tool knows that it is its own: installations, each beside its lock,
-// directories of instances, each with its state, and the log. It changes nothing.
+// Holdings lists what this tool has certainly made below dir: installations, each beside its lock, directories of
+// instances, each with its state, and the log. It changes nothing.
 func Holdings(dir string) ([]Holding, error) {
 	var list []Holding
 	locked := func(why string) func(string) (string, string) {
@@ -98,7 +98,7 @@ func halves(dir string) (list []Holding) {
 	return list
 }
 
-// crashReports are those that this user's crashes have left in the temporary directory.
+// crashReports lists the reports in the temporary directory of crashes of this user's runs.
 func crashReports() (own []string) {
 	reports, _ := filepath.Glob(filepath.Join(os.TempDir(), "brokermark-crash-*.txt"))
 	for _, r := range reports {
@@ -156,8 +156,9 @@ func inUse(dir string) string {
 	return ""
 }
 
-// Clear removes holdings of dir, the directories that held them where nothing else is in those, and what a tool that was killed over
-// system packages has left. While a broker runs or is being installed it removes nothing: what runs was installed here.
+// Clear removes holdings of dir, then their directories if those are empty, and what a tool left that was killed while it
+// installed system packages. While a broker runs or is being installed it removes nothing, since a running broker needs its
+// installation.
 func Clear(dir string, list []Holding) error {
 	for _, hold := range list {
 		if hold.InUse != "" {
@@ -191,7 +192,7 @@ func (hold Holding) remove() error {
 		case err != nil:
 			return fmt.Errorf("%s: it is being installed: %w", hold.Path, err)
 		}
-		defer lock.Close() // last: who waits for it finds that it has no name any more
+		defer lock.Close() // last: a process that waits for it then finds that it has no name any more
 		if err := errors.Join(os.RemoveAll(hold.Path+unfinishedInstall), os.RemoveAll(hold.Path)); err != nil {
 			return err
 		}

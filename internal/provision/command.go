@@ -29,9 +29,9 @@ const temp = "tmp"
 // Temp is the node's directory for temporary files, which goes with the node. TMPDIR names it.
 func (n *Node) Temp() string { return filepath.Join(n.Dir, temp) }
 
-// Run runs a command to its end as the user that the broker runs as, with the same environment rules, and returns
-// what it printed (standard output and error together). For formatting a data directory, for a broker's own control
-// tool. It is killed, with all it started, when ctx or the tool itself ends.
+// Run runs a command to its end as the user that the broker runs as, with the same environment rules, and returns what it
+// printed (standard output and error together), for example to format a data directory. The command and all that it started
+// are killed when ctx or the tool itself ends.
 func (n *Node) Run(ctx context.Context, c Command) (string, error) {
 	out, err := os.CreateTemp(n.Cluster.dir, "command-*.log")
 	if err != nil {
@@ -53,8 +53,8 @@ func (n *Node) Run(ctx context.Context, c Command) (string, error) {
 	return text, nil
 }
 
-// runToEnd runs j, which prints to out, to its end, and returns what it printed and how it ended. It is killed, with all it
-// started, when ctx or the tool itself ends.
+// runToEnd runs j, which prints to out, to its end, and returns what it printed and how it ended. The process and all that
+// it started are killed when ctx or the tool itself ends.
 func runToEnd(ctx context.Context, j job, out *os.File) (text string, end fate, err error) {
 	p, err := launch(j, out, nil)
 	if err != nil {
@@ -109,7 +109,7 @@ func tail(text string, n int) []string {
 	return lines[max(0, len(lines)-n):]
 }
 
-// tailOf is the last n lines of a file, or as many of them as its last 64 KiB hold.
+// tailOf returns the last n lines of a file, or as many of them as its last 64 KiB hold.
 func tailOf(path string, n int) []string {
 	text, _ := lastBytes(path, tailBytes)
 	return tail(string(text), n)

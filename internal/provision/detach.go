@@ -32,8 +32,8 @@ func (h *Host) Running() []State {
 	return list
 }
 
-// Attach takes a running instance over, to ask, break or Stop it. id may be a broker's name where only one instance
-// of it runs. Its nodes' ends are not reported as deaths, and they go on running when this process ends.
+// Attach takes over a running instance, to query, break or Stop it. id may be a broker's name if only one instance of it
+// runs. The end of a node is not reported as a death, and nodes go on running when this process ends.
 func (h *Host) Attach(id string) (*Instance, error) {
 	var found []State
 	var ids, meant []string
@@ -80,10 +80,9 @@ func (h *Host) attach(s State) (*Instance, error) {
 	return in, nil
 }
 
-// sweepRuns removes what crashed runs left behind: directories whose owner and supervisors are all gone, and processes
-// that still live in them. What isn't provably ours and dead stays: kept directories, those that somebody holds (in
-// another container, too), and those whose state can't be read or is newer than this program. It returns the ids that
-// it removed.
+// sweepRuns removes what crashed runs left behind: directories whose owner and supervisors are all gone, and processes that
+// still live in them. It keeps everything else: kept directories, those that a process still holds (even in another
+// container), and those whose state can't be read or is newer than this program. It returns the ids of the removed ones.
 func (h *Host) sweepRuns() []string {
 	var swept []string
 	for _, dir := range h.instances() {

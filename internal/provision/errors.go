@@ -70,9 +70,9 @@ var ErrHopeless = errors.New("waiting does not help")
 // ErrNotReady is a node or cluster that lived but did not answer before its deadline.
 type ErrNotReady struct {
 	Broker string
-	Node   int // 0: the cluster as a whole
+	Node   int // 0: the whole cluster
 	After  time.Duration
-	Last   error // what the last probe said
+	Last   error // the last probe's error
 	Log    []string
 }
 
@@ -86,7 +86,7 @@ func (e *ErrNotReady) Error() string {
 
 func (e *ErrNotReady) Unwrap() error { return e.Last }
 
-// ErrDied is a node that ended while it was being started or when it was needed.
+// ErrDied reports a node that ended during its start or while it was needed.
 type ErrDied struct {
 	Broker string
 	Node   int

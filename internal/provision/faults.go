@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Pause freezes every process of the node (SIGSTOP) and returns when all of them stand still. The kernel goes on
-// accepting connections and data for it, as with a broker that hangs.
+// Pause freezes every process of the node (SIGSTOP) and returns when all have stopped. The kernel goes on accepting
+// connections and data for them, as with a broker that hangs.
 func (in *Instance) Pause(_ context.Context, node int) error {
 	return in.inTurn(node, func(_ *member, p *process) error {
 		if !freeze(p.Supervisor.PID) {
@@ -56,7 +56,7 @@ func (in *Instance) Restart(ctx context.Context, node int) error {
 	if err := in.save(); err != nil { // names us as owner, lest another tool sweeps a stopped node up
 		return err
 	}
-	// Held throughout: dismissing a supervisor whose broker another call has just started would end that one.
+	// Held throughout: dismissing the supervisor could otherwise end a broker that another call has just started.
 	m.turn.Lock()
 	defer m.turn.Unlock()
 	m.end(ctx)
@@ -113,7 +113,7 @@ func (in *Instance) NodeOf(ctx context.Context, target string) ([]int, error) {
 	return []int{n}, nil
 }
 
-// InSync waits until at least copies nodes have all of what is replicated, or ctx ends, and returns how many do.
+// InSync waits until at least copies nodes have all replicated data, or ctx ends, and returns the number of such nodes.
 func (in *Instance) InSync(ctx context.Context, copies int) (int, error) {
 	ask := in.cluster.Recipe.InSync
 	if ask == nil {

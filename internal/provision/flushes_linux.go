@@ -20,9 +20,9 @@ import (
 // flushCalls are the system calls that return when written data has reached the disk.
 var flushCalls = []string{"fsync", "fdatasync", "msync"}
 
-// Flushes counts how often each process of this machine asks the operating system to flush files to the disk, from when
-// it was made until Close. The kernel tells of each call with its process (a tracepoint, perf_event_open(2)); those who
-// make no such call pay nothing. Safe for use by several goroutines.
+// Flushes counts how often each process of this machine asks the operating system to flush files to the disk, from its
+// creation until Close. The kernel reports each call with its process (a tracepoint, perf_event_open(2)); processes that
+// make no such call are not slowed. Safe for use by several goroutines.
 type Flushes struct {
 	mu    sync.Mutex
 	fds   []int
@@ -31,7 +31,7 @@ type Flushes struct {
 	gaps  int64
 }
 
-// ringPages hold what a processor's calls of half a second leave, up to 30,000 a second.
+// ringPages hold a processor's calls of half a second, up to 30,000 a second.
 const ringPages = 64
 
 // WatchFlushes begins to count. It needs root, or CAP_PERFMON and a tracefs that this process may read.
@@ -60,7 +60,7 @@ func (f *Flushes) watch(cpu int, ids []uint64) error {
 	for _, id := range ids {
 		attr := unix.PerfEventAttr{
 			Type: unix.PERF_TYPE_TRACEPOINT, Size: uint32(unsafe.Sizeof(unix.PerfEventAttr{})), Config: id,
-			Sample: 1, Sample_type: unix.PERF_SAMPLE_TID, // each call, with who made it
+			Sample: 1, Sample_type: unix.PERF_SAMPLE_TID, // each call, with the calling process
 		}
 		fd, err := unix.PerfEventOpen(&attr, -1, cpu, -1, unix.PERF_FLAG_FD_CLOEXEC)
 		if err != nil {
@@ -83,8 +83,8 @@ func (f *Flushes) watch(cpu int, ids []uint64) error {
 	return nil
 }
 
-// Of is how many calls the processes have made, and how often the kernel had to leave some out: between two readings
-// with the same gaps it left out none. It has room for what is called within half a second.
+// Of returns how many calls the processes have made, and how often the kernel had to drop some: none were dropped between
+// two readings with the same gaps. The kernel has room for the calls of half a second.
 func (f *Flushes) Of(pids []int) (calls, gaps int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -103,7 +103,7 @@ func (f *Flushes) drain() {
 	}
 }
 
-// Close ends the counting; Of tells what was counted until then.
+// Close ends the counting; Of still returns the counts until then.
 func (f *Flushes) Close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

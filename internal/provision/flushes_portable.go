@@ -7,7 +7,7 @@ import "errors"
 // Flushes counts nothing here.
 type Flushes struct{}
 
-// WatchFlushes is refused: only Linux tells who flushes.
+// WatchFlushes is refused: only Linux reports which process flushes.
 func WatchFlushes() (*Flushes, error) {
 	return nil, errors.New("flushes can only be counted on Linux")
 }

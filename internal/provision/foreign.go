@@ -32,8 +32,8 @@ type Foreign struct {
 
 // Sample takes a reading.
 //
-// A member that ends is in the figures of the parent that reaped it, where that is a member too; otherwise what was last
-// seen of it is kept.
+// The usage of an ended member is part of the figures of the parent that reaped it, if that is a member too; otherwise its
+// last reading is kept.
 func (f *Foreign) Sample() Usage {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -98,7 +98,7 @@ func (f *Foreign) stat(pid int) (procfs.ProcStat, error) {
 	return p.Stat()
 }
 
-// look finds members that are new. Where a listening process has ended, another may listen in its place.
+// look finds new members. If a listening process has ended, another may listen in its place.
 func (f *Foreign) look() {
 	f.scanned = time.Now()
 	all := processStats(f.mount)
@@ -133,7 +133,7 @@ func (f *Foreign) look() {
 	}
 }
 
-// relook asks again who listens where a listening process has ended.
+// relook looks for processes that took the place of ended listening ones.
 func (f *Foreign) relook() {
 	alive := func(id identity) bool {
 		s, err := f.stat(id.PID)

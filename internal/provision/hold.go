@@ -15,7 +15,7 @@ import (
 const holdFile = "held"
 
 // hold locks the instance's directory for as long as the file, or a copy of it in another process, is open. A new file gets
-// its name when it is locked: one without a lock is that of a tool that ended.
+// its name only once it is locked: if a file has no lock, its tool has ended.
 func hold(dir string) (*os.File, error) {
 	path := filepath.Join(dir, holdFile)
 	f, err := openLocked(path, os.O_RDONLY, syscall.LOCK_SH)
@@ -33,7 +33,7 @@ func hold(dir string) (*os.File, error) {
 	return f, nil
 }
 
-// seize takes the directory of an instance that no process holds any more; nil: one does, or that can't be told.
+// seize locks the directory of an instance that no process holds any more; nil if one does, or that is unknown.
 func seize(dir string) *os.File {
 	f, _ := openLocked(filepath.Join(dir, holdFile), os.O_RDONLY, exclusiveNow)
 	return f
@@ -56,8 +56,8 @@ func openLocked(path string, flags, lock int) (*os.File, error) {
 	return f, nil
 }
 
-// remove deletes an instance's directory so that what says whose it is goes last: a removal that is cut off is
-// finished by the next command.
+// remove deletes an instance's directory, the files that say whose it is last: the next command finishes an interrupted
+// removal.
 func remove(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -74,7 +74,7 @@ func remove(dir string) error {
 	return os.RemoveAll(dir)
 }
 
-// unfinished tells that a directory holds nothing but what is written before its state: a tool ended while it made it.
+// unfinished reports whether a directory holds only what is written before its state: the tool ended while it prepared it.
 func unfinished(dir string) bool {
 	entries, err := os.ReadDir(dir)
 	more := func(e fs.DirEntry) bool {

@@ -15,13 +15,13 @@ type Host struct {
 	log func(format string, args ...any)
 }
 
-// leastDisk is what a broker needs to come up and write its first segments.
+// leastDisk is what a broker needs to start and write its first segments.
 const leastDisk = 512 << 20
 
 const homeVariable = "BROKERMARK_HOME"
 
-// DefaultDir is $BROKERMARK_HOME; without it /var/lib/brokermark for root (the users that brokers run as must be able to reach
-// it, unlike /root) and the user's cache directory for others.
+// DefaultDir is $BROKERMARK_HOME; without it /var/lib/brokermark for root (the users that brokers run as can't enter /root)
+// and the user's cache directory for others.
 func DefaultDir() string {
 	if dir := os.Getenv(homeVariable); dir != "" {
 		return dir
@@ -39,9 +39,9 @@ func DefaultDir() string {
 	return filepath.Join(os.TempDir(), fmt.Sprintf("brokermark-%d", os.Geteuid()))
 }
 
-// NewHost prepares dir, removes what killed runs have left in it, and refuses one that can't work: not makeable, out of reach
-// for the users that brokers run as, or on a disk that is (almost) full (*ErrNoDisk). log may be nil; it is called from
-// several goroutines.
+// NewHost prepares dir, removes what killed runs have left in it, and refuses it if it can't be created, can't be reached
+// by the users that brokers run as, or is on an (almost) full disk (*ErrNoDisk). log may be nil; it is called from several
+// goroutines.
 func NewHost(dir string, log func(format string, args ...any)) (*Host, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -87,13 +87,13 @@ func NewHost(dir string, log func(format string, args ...any)) (*Host, error) {
 	return h, h.checkDisk()
 }
 
-// What others may do in a directory of ours.
+// What other users may do in a directory of ours.
 const (
 	nothing    = os.FileMode(0)
 	keepTheirs = os.ModeSticky // make what they can't take from each other, as in /tmp
 )
 
-// ours refuses a directory, which is no link, into which others could put what we run. A group whose number is ours is our own.
+// ours refuses a link, and a directory in which other users could replace what we run. A group with our user's number counts as our own.
 func ours(dir string, others os.FileMode) error {
 	info, err := os.Lstat(dir)
 	if err != nil {

@@ -40,7 +40,7 @@ func (h *Host) Install(ctx context.Context, broker, version string) (dir string,
 	return dir, h.fill(ctx, r, v, dir)
 }
 
-// startable finds the recipe and the version, and refuses (*ErrRefused) what there isn't or can't be started on this system.
+// startable returns the recipe and the version, or *ErrRefused if they don't exist or can't be started on this system.
 func startable(broker, version string) (*Recipe, Version, error) {
 	r, err := Lookup(broker)
 	if err != nil {
@@ -81,7 +81,7 @@ func (h *Host) fill(ctx context.Context, r *Recipe, v Version, dir string) error
 	return os.Rename(temp, dir)
 }
 
-// there tells that an installation is complete: one that is made of something isn't empty.
+// there reports whether an installation is complete. If the recipe installs anything, it must not be empty.
 func (r *Recipe) there(dir string) bool {
 	if _, err := os.Stat(filepath.Join(dir, r.Complete)); err != nil {
 		return false
@@ -99,8 +99,8 @@ func installFailed(broker, version string, err error) error {
 	return &ErrMissing{What: broker + " " + version, Err: err}
 }
 
-// Installed lists, one sentence each, what stands between this machine and starting the broker: nothing where it
-// could start now. It changes nothing.
+// Installed lists, one sentence each, what prevents this machine from starting the broker; nothing if it could start now.
+// It changes nothing.
 func (h *Host) Installed(broker, version string) (missing []string) {
 	r, v, err := startable(broker, version)
 	if err != nil {
@@ -122,7 +122,7 @@ func (h *Host) installDir(r *Recipe, v Version) string {
 	return filepath.Join(h.installs(), cmp.Or(r.Product, r.Broker)+"-"+strings.ReplaceAll(v.Name, "/", "_"))
 }
 
-// Version finds a version by name; "" is the default. An unknown one is answered with those there are (*ErrRefused).
+// Version finds a version by name; "" is the default. For an unknown one the error lists all versions (*ErrRefused).
 func (r *Recipe) Version(name string) (Version, error) {
 	var known []string
 	for _, v := range r.Versions {

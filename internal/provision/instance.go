@@ -71,7 +71,7 @@ func (in *Instance) Addresses() []string {
 	return list
 }
 
-// FarAddresses are the addresses that clients are told where Options.Far asked for it, one for each node.
+// FarAddresses returns the addresses that clients are given if Options.Far asked for them, one for each node.
 func (in *Instance) FarAddresses() []string {
 	var list []string
 	for _, m := range in.members {
@@ -123,13 +123,14 @@ func (in *Instance) TLSFiles() *TLSFiles { return in.cluster.TLS }
 // Login is nil where the broker needs no login.
 func (in *Instance) Login() *Login { return in.cluster.Login }
 
-// Meter reads what the instance's processes use.
+// Meter returns the meter of the instance's processes.
 func (in *Instance) Meter() *Meter { return in.meter }
 
 // Deaths carries unexpected ends after Start has returned. It is never closed.
 func (in *Instance) Deaths() <-chan Death { return in.deaths }
 
-// Wait blocks until every node has ended by itself (Recipe.Ends), or ctx has. One that did so with another exit code than 0 is an *ErrDied.
+// Wait blocks until every node has ended by itself (Recipe.Ends), or ctx ends. A node that ended with another exit code
+// than 0 is an *ErrDied.
 func (in *Instance) Wait(ctx context.Context) error {
 	for _, m := range in.members {
 		p := m.current()
@@ -208,7 +209,7 @@ func (in *Instance) clear() error {
 	return nil
 }
 
-// locks are what every supervisor holds with the tool.
+// locks returns the locks that every supervisor holds together with the tool.
 func (in *Instance) locks() []*os.File {
 	return slices.DeleteFunc([]*os.File{in.held, in.user}, func(f *os.File) bool { return f == nil })
 }

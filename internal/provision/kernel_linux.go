@@ -14,13 +14,13 @@ import (
 // self stays right when the file is replaced or removed while we run.
 const self = "/proc/self/exe"
 
-// adoptsOrphans tells that no process of a broker can leave its supervisor's tree.
+// adoptsOrphans says whether every process of a broker stays in its supervisor's tree.
 const adoptsOrphans = true
 
 // volatileDir is root's, the same for all programs, and empty after a start of the machine.
 const volatileDir = "/run"
 
-// gainNothing keeps this thread, and all that it starts, from rights that a program gives to those who run it.
+// gainNothing keeps this thread, and all that it starts, from gaining rights by running a program (setuid and the like).
 func gainNothing() error { return unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) }
 
 // adoptOrphans has every process below this one fall to it when its parent ends.

@@ -20,8 +20,8 @@ func executable() string {
 	return path
 }
 
-// adoptsOrphans tells that no process of a broker can leave its supervisor's tree. Without Linux's subreaper one can,
-// and would neither be ended nor counted.
+// adoptsOrphans says whether every process of a broker stays in its supervisor's tree. Without Linux's subreaper a process
+// can leave it, and would neither be ended nor counted.
 const adoptsOrphans = false
 
 func adoptOrphans() error { return nil }
@@ -29,7 +29,7 @@ func adoptOrphans() error { return nil }
 // volatileDir is root's, the same for all programs, and empty after a start of the machine.
 const volatileDir = "/var/run"
 
-// gainNothing keeps nothing from anything: what is inside this binary runs no programs of others.
+// gainNothing does nothing: programs inside this binary don't run others.
 func gainNothing() error { return nil }
 
 // diesWithCaller starts a process that looks after itself: a program inside this binary (dieWith).

@@ -12,11 +12,11 @@ import (
 	"github.com/brokermark/brokermark/internal/bounded"
 )
 
-// leftDir is where the work directory holds notes of what is on brokers that were not started here.
+// leftDir holds notes, in the work directory, of what was made on brokers that were not started here.
 const leftDir = "attached"
 
-// Left is a note of what this tool has made on a broker that was not started here. A process that is killed leaves the note behind,
-// and what it names; its file is locked by the process that wrote it.
+// Left is a note of what this tool has made on a broker that was not started here. A killed process leaves the note and
+// what it names behind; the process that wrote the file locks it.
 type Left struct {
 	Broker    string    `json:"broker"`
 	Addresses []string  `json:"addresses"`
@@ -27,7 +27,8 @@ type Left struct {
 	file *os.File // of one that this process wrote
 }
 
-// String says what is where: "jetstream at 10.0.0.7:4222: topics bm-1f…-*, of a run of 2026-11-29 12:00 that was killed or could not remove them".
+// String returns a line such as "jetstream at 10.0.0.7:4222: topics bm-1f…-*, of a run of 2026-11-29 12:00 that was killed
+// or could not remove them".
 func (l *Left) String() string {
 	made := "topics " + l.Topics + "*"
 	if l.Topic != "" {
@@ -36,7 +37,7 @@ func (l *Left) String() string {
 	return fmt.Sprintf("%s at %s: %s, of a run of %s that was killed or could not remove them", l.Broker, strings.Join(l.Addresses, ","), made, l.Since.Format("2006-01-02 15:04"))
 }
 
-// Note writes the note down before what it names is made.
+// Note writes a note before anything that it names is made.
 func (h *Host) Note(l Left) (*Left, error) {
 	dir := filepath.Join(h.Dir, leftDir)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -55,10 +56,10 @@ func (h *Host) Note(l Left) (*Left, error) {
 	return &l, err
 }
 
-// Gone takes the note back: what it names was removed.
+// Gone removes the note, once everything that it names was removed.
 func (l *Left) Gone() error { return errors.Join(os.Remove(l.file.Name()), l.file.Close()) }
 
-// Stays leaves the note to others: what it names could not be removed.
+// Stays keeps the note for other runs: something that it names could not be removed.
 func (l *Left) Stays() error { return l.file.Close() }
 
 // LeftBehind lists the notes below a work directory whose processes are gone.

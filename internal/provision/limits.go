@@ -41,7 +41,7 @@ func (l Limits) String() string {
 	return strings.Join(bounds, "")
 }
 
-// controllers are those of the kernel that the limits need, by their names of version 2.
+// controllers returns the kernel's controllers that the limits need, by their names of version 2.
 func (l Limits) controllers() (names []string) {
 	if l.CPU > 0 {
 		names = append(names, "cpu")
@@ -59,7 +59,7 @@ func (l Limits) controllers() (names []string) {
 type group struct {
 	Dir     string
 	Unified bool     // of cgroup version 2; false: of version 1
-	Files   []string // what is set: name and value by turns
+	Files   []string // pairs of name and value
 }
 
 // period is the time, in microseconds, within which the kernel holds a group to its share of the cores. It is the kernel's default, and
@@ -85,7 +85,7 @@ func (l Limits) files(controller string, unified bool) []string {
 	return []string{"memory.limit_in_bytes", bytes, "memory.memsw.limit_in_bytes", bytes}
 }
 
-// absentWithoutSwap are settings that a kernel has only where it counts what is swapped out.
+// absentWithoutSwap are settings that a kernel has only if it counts swapped memory.
 var absentWithoutSwap = []string{"memory.swap.max", "memory.memsw.limit_in_bytes"}
 
 func (g group) make() error {
@@ -127,8 +127,8 @@ func removeGroups(groups []group) {
 	}
 }
 
-// groupsFile, in an instance's directory, lists the groups of its nodes: where tool and supervisors were killed, the next command
-// removes them.
+// groupsFile, in an instance's directory, lists the groups of its nodes: if tool and supervisors were killed, the next
+// command removes them.
 const groupsFile = "groups.json"
 
 // limit has the node's next processes live in groups of their own, which the supervisor makes and removes.

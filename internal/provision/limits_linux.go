@@ -147,8 +147,9 @@ func makeable(dir string) error {
 	return nil
 }
 
-// enter makes groups and has the process that this thread starts next with attr begin its life in them. The caller is locked to its thread
-// and calls leave after that. Of version 1 the thread itself goes into the group, since a new process is in those of the thread that makes it.
+// enter creates groups, in which the process that this thread starts next with attr will begin. The caller is locked to its
+// thread and calls leave after the start. With version 1 the thread itself enters the group, since a new process inherits
+// its thread's groups.
 func enter(groups []group, attr *syscall.SysProcAttr) (leave func(), err error) {
 	var left []func()
 	leave = func() {

@@ -22,7 +22,7 @@ import (
 // Missing is an address whose processes can't be metered.
 type Missing struct {
 	Address string
-	Here    bool // it is an address of this machine: what can't be told apart may be the broker's
+	Here    bool // it is an address of this machine: an unknown process there may be the broker's
 	Why     string
 }
 
@@ -166,7 +166,7 @@ func (f *Foreign) behind(e endpoint) (pids []int, why string) {
 	return pids, ""
 }
 
-// listensOn adds the processes that listen at e to those that are metered, or tells why it can't.
+// listensOn adds the processes that listen at e to the metered ones, or returns why it can't.
 func (f *Foreign) listensOn(e endpoint) (why string) {
 	pids, why := f.behind(e)
 	if why == "" {

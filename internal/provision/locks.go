@@ -35,8 +35,8 @@ func lockOf(locks fs.FS, version string) (map[string]string, error) {
 // maxFetched bounds one file that is fetched, in bytes.
 const maxFetched = 4 << 30
 
-// accept makes the directory to with the files of from, if they are exactly those of the lock: *ErrAltered for any other. The program that fetched them
-// may change from at any time, so the copies are compared.
+// accept makes the directory to with the files of from, if they are exactly those of the lock; else it returns *ErrAltered.
+// It compares the copies, since the program that fetched the files may change from at any time.
 func accept(from, to string, lock map[string]string) error {
 	root, err := os.OpenRoot(from)
 	if err != nil {

@@ -69,7 +69,7 @@ func (m *member) adopt(p *process) {
 	m.proc, m.expected, m.counted, m.seen = p, true, false, Usage{}
 }
 
-// watch books what the tree used when it has ended, and reports an end that was not asked for.
+// watch waits for the process tree's end, books what it used, and reports an unexpected end.
 func (m *member) watch(p *process) {
 	<-p.ended
 	m.mu.Lock()

@@ -13,7 +13,7 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// Usage is what processes have used so far. CPU and disk traffic only ever grow; memory is as of now.
+// Usage is what processes have used so far. CPU and disk traffic only grow; memory is the present value.
 type Usage struct {
 	User, System time.Duration
 	RSSBytes     int64 // without files that a process maps if it runs this executable (mappedOfUs)
@@ -54,7 +54,7 @@ func (m *Meter) Sample() Usage {
 	return sum.rise(&m.high)
 }
 
-// look refreshes what is too dear for every reading: once a second, and when a node was started since the last look.
+// look refreshes what is too costly for every reading: once a second, and when a node was started since the last look.
 func (m *Meter) look() {
 	fresh := time.Since(m.scanned) < rescan
 	var supervisors []int
@@ -130,7 +130,7 @@ func (m *member) usage(trees map[int][]identity) Usage {
 // book moves an ended process tree to the member's past; m.mu is held.
 func (m *member) book(end fate) {
 	past := Usage{User: time.Duration(end.User), System: time.Duration(end.System), Disk: Disk{end.ReadBytes, end.WriteBytes}}
-	// A killed supervisor could not tell; what was last seen is the best there is.
+	// A killed supervisor reports nothing; the last reading is the best value there is.
 	past.User, past.System = max(past.User, m.seen.User), max(past.System, m.seen.System)
 	past.Disk = Disk{max(past.DiskReadBytes, m.seen.DiskReadBytes), max(past.DiskWriteBytes, m.seen.DiskWriteBytes)}
 	m.spent.add(past)
@@ -143,7 +143,7 @@ func read(supervisor identity, tree []identity) Usage {
 	if err != nil || s.Starttime != supervisor.Start {
 		return u
 	}
-	// Of the supervisor only what it has reaped.
+	// The supervisor counts only with the children that it has reaped.
 	u.User, u.System = time.Duration(s.CUTime)*ticks, time.Duration(s.CSTime)*ticks
 	u.Disk = diskOf(procfs.NewProc(supervisor.PID))
 	for _, id := range tree {
@@ -161,9 +161,9 @@ func read(supervisor identity, tree []identity) Usage {
 	return u
 }
 
-// mappedOfUs is how much memory the files take up that a process maps, if it runs this executable, as a NATS server does
-// (Command.Program); 0 of any other process. Nearly all of it is the executable, which is five times as large as a NATS server
-// of its own, and how much of that the kernel maps depends on the page cache: 50 MB to 80 MB were seen.
+// mappedOfUs returns the memory of the files that a process maps if it runs this executable, as a NATS server does
+// (Command.Program); else 0. Nearly all of it is the executable, which is five times as large as a NATS server of its own,
+// and how much of that the kernel maps depends on the page cache: 50 MB to 80 MB were seen.
 func mappedOfUs(pid int) int64 {
 	its, err := os.Stat(fmt.Sprintf("/proc/%d/exe", pid))
 	if err != nil {
@@ -183,8 +183,7 @@ func mappedOfUs(pid int) int64 {
 	return int64(m.Shared) * int64(os.Getpagesize())
 }
 
-// used is what a process and its reaped children have used, disk left out. One that was not waited for yet counts as
-// none.
+// used returns what a process and its reaped children have used, without disk traffic. A zombie counts as no process.
 func used(s procfs.ProcStat) Usage {
 	u := Usage{
 		User:     time.Duration(int(s.UTime)+s.CUTime) * ticks,
@@ -227,11 +226,11 @@ func (u Usage) rise(high *Usage) Usage {
 	return u
 }
 
-// turnEvery is after how many files others have a turn: a walk of 10,000 of them takes a tenth of a second, in which a
-// producer that has no other thread to run on would be late.
+// turnEvery is the number of files after which taken yields: a walk of 10,000 files takes a tenth of a second, by which a
+// producer without another thread would be late.
 const turnEvery = 16
 
-// taken is what the files below dir occupy; blocks rather than lengths, because brokers preallocate sparse files.
+// taken returns the disk space that the files below dir occupy: blocks rather than lengths, because brokers preallocate sparse files.
 func taken(dir string) int64 {
 	var sum int64
 	files := 0
@@ -252,7 +251,7 @@ func taken(dir string) int64 {
 	return sum
 }
 
-// SelfUsage is what this process itself has used.
+// SelfUsage returns what this process itself has used.
 func SelfUsage() Usage {
 	u := Usage{Processes: 1, Disk: diskOf(procfs.NewProc(os.Getpid()))}
 	var ru syscall.Rusage

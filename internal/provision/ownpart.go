@@ -15,8 +15,8 @@ type OwnPart[S any] struct {
 	Name     string // of its recipe
 	MaxNodes int
 	TLS      bool
-	Refusal  string // what a user reads who starts it without settings: "it is started by experiments: relays"
-	// Place sets what is known only of a node that has its ports.
+	Refusal  string // the error if a user starts it without settings: "it is started by experiments: relays"
+	// Place sets what is known only once a node has its ports.
 	Place func(s *S, n *Node)
 	Ready func(ctx context.Context, n *Node) error
 	Run   func(ctx context.Context, s S) error // works until ctx ends
@@ -28,7 +28,7 @@ const partSetting = "part"
 // PartSettings are the settings of a recipe that starts a part with s.
 func PartSettings(s any) map[string]any { return map[string]any{partSetting: s} }
 
-// Register makes the part known. It is for init.
+// Register registers the part. Call it from init.
 func (p OwnPart[S]) Register() {
 	RegisterProgram(p.Name, p.main)
 	Register(Recipe{
@@ -37,7 +37,7 @@ func (p OwnPart[S]) Register() {
 	})
 }
 
-// refuse refuses what is no S as the only setting.
+// refuse refuses everything but one S as the only setting.
 func (p OwnPart[S]) refuse(_ context.Context, n *Node) error {
 	for name, value := range n.Cluster.Settings {
 		if _, ok := value.(S); name != partSetting || !ok {
@@ -55,7 +55,7 @@ func (p OwnPart[S]) command(n *Node) (Command, error) {
 	return Command{Program: p.Name, Input: text}, err
 }
 
-// main is what the process runs. It returns the exit code.
+// main runs in the part's process. It returns the exit code.
 func (p OwnPart[S]) main([]string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()

@@ -40,7 +40,7 @@ func pomOf(coordinates []string) (string, error) {
 }
 
 // Archive unpacks the one file of a coordinate (group:artifact:version:tar.gz:bin), not what its pom depends on, into Dir,
-// without the directory that the archive's files are in. It must be the file that locks names for this version.
+// without the archive's top directory. It must be the file that locks names for this version.
 func (i *Install) Archive(ctx context.Context, locks fs.FS, coordinate string, options ...string) error {
 	i.Log("fetching %s with Maven", coordinate)
 	if err := i.maven(ctx, locks, "archive", "", "copy", append(options, "-Dartifact="+coordinate)...); err != nil {
@@ -53,13 +53,13 @@ func (i *Install) Archive(ctx context.Context, locks fs.FS, coordinate string, o
 	return os.RemoveAll(filepath.Join(i.Dir, "archive"))
 }
 
-// WithoutChecksum is the option for an archive of which the registry has no checksum; ours is the stronger one.
+// WithoutChecksum is the option for an archive without a checksum in the registry; the checksum of locks is the stronger one.
 const WithoutChecksum = "--lax-checksums"
 
-// copier is the plugin that copies artifacts, in the version that Debian's Maven takes by itself.
+// copier is the plugin that copies artifacts, in the default version of Debian's Maven.
 const copier = "org.apache.maven.plugins:maven-dependency-plugin:2.8"
 
-// maven runs a goal of the plugin as the user that programs of installations run as, and takes what it fetched into the directory to below Dir.
+// maven runs a goal of the plugin as the user for programs of installations, and moves the fetched files to the directory to below Dir.
 func (i *Install) maven(ctx context.Context, locks fs.FS, to, pom, goal string, options ...string) error {
 	lock, err := lockOf(locks, i.Version)
 	if err != nil {
@@ -94,8 +94,8 @@ func (i *Install) maven(ctx context.Context, locks fs.FS, to, pom, goal string, 
 	return accept(filepath.Join(work.dir, to), filepath.Join(i.Dir, to), lock)
 }
 
-// mavenSettings are the caller's own files that tell Maven which mirrors there are and what they ask for, and the
-// environment variables that they name.
+// mavenSettings returns the caller's own files with Maven's mirrors and logins, and the environment variables that they
+// name.
 func mavenSettings() (files map[string][]byte, named []string, err error) {
 	files = map[string][]byte{}
 	home, err := os.UserHomeDir()
@@ -119,7 +119,7 @@ func mavenSettings() (files map[string][]byte, named []string, err error) {
 }
 
 // GoInstall builds a command of Go modules into Dir/bin. Its modules are those that locks names for this version, in
-// VERSION.mod and VERSION.sum, which are a go.mod and its go.sum. Nothing of theirs runs: there is no cgo, and no other
+// VERSION.mod and VERSION.sum, which are a go.mod and its go.sum. No code of theirs runs: cgo is off, and no other
 // toolchain is fetched. Errors: *ErrMissing without Go, *ErrAltered for a module that go.sum doesn't name.
 func (i *Install) GoInstall(ctx context.Context, locks fs.FS, pkg string) error {
 	if _, err := lookPath("go", "golang-go"); err != nil {
@@ -142,7 +142,7 @@ func (i *Install) GoInstall(ctx context.Context, locks fs.FS, pkg string) error 
 	i.Log("building %s %s", pkg, i.Version)
 	env := []string{"CGO_ENABLED=0", "GOFLAGS=-mod=readonly -buildvcs=false", "GOTOOLCHAIN=local", "GOWORK=off"}
 	err = i.own(ctx, work, append(handed(network, gos), env...), "go", "build", "-o", filepath.Join(i.Dir, "bin")+"/", pkg)
-	if err != nil && strings.Contains(err.Error(), "SECURITY ERROR") { // what the go command says of a module that is not that of go.sum
+	if err != nil && strings.Contains(err.Error(), "SECURITY ERROR") { // the go command found a module that is not the one of go.sum
 		return &ErrAltered{err}
 	}
 	return err

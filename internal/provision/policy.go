@@ -10,15 +10,14 @@ import (
 	"github.com/brokermark/brokermark/internal/bounded"
 )
 
-// policy is how packages are kept from starting their broker as a system service on the usual port: dpkg's scripts ask
-// the file whether they may. It forbids while a process holds the lock and allows as soon as none does, so that what a
-// killed tool leaves behind is in no one's way.
+// policy keeps packages from starting their broker as a system service on the usual port: dpkg's scripts ask file whether
+// they may. It forbids that only while a process holds the lock, so that the policy of a killed tool does no harm.
 type policy struct{ file, lock string }
 
 // machinePolicy is where Debian looks; only root can make links in /run.
 var machinePolicy = policy{file: "/usr/sbin/policy-rc.d", lock: "/run/brokermark-installs.lock"}
 
-// script is the policy's text, by which it is told from the machine's own.
+// script returns the policy's text, which distinguishes it from the machine's own.
 func (p policy) script() []byte {
 	return []byte(`#!/bin/sh
 # Made by brokermark while it installs packages, so that they start no services.
@@ -33,14 +32,14 @@ type guard struct {
 	lock   *os.File // nil: services can't be forbidden here
 }
 
-// forbid returns with no service allowed to start, unless the machine has a policy of its own, which is left alone.
+// forbid keeps services from starting, unless the machine has a policy of its own, which stays as it is.
 func (p policy) forbid() *guard {
 	lock, err := openLocked(p.lock, os.O_CREATE, syscall.LOCK_SH)
 	g := &guard{policy: p, lock: lock}
 	if err != nil {
 		return g
 	}
-	// By a link, which is made with all of its text or not at all, and never over another file.
+	// A link is created with all of its text or not at all, and never over another file.
 	temp, err := os.CreateTemp(filepath.Dir(p.file), ".brokermark-policy-")
 	if err != nil {
 		return g
@@ -79,7 +78,7 @@ func (p policy) restore() {
 	if text, err := bounded.File(p.file, 4<<10); err == nil && bytes.Equal(text, p.script()) {
 		_ = os.Remove(p.file)
 	}
-	// What forbid was killed over.
+	// Files of a forbid that was killed.
 	old, _ := filepath.Glob(filepath.Join(filepath.Dir(p.file), ".brokermark-policy-*"))
 	for _, temp := range old {
 		if text, err := bounded.File(temp, 4<<10); err == nil && (len(text) == 0 || bytes.Equal(text, p.script())) {

@@ -23,7 +23,7 @@ const (
 	usualFirstDyn = 32768
 )
 
-// reservePorts reserves one port for each name, with those beside it; wanted ones are taken as asked or refused with *ErrPortInUse.
+// reservePorts reserves one port for each name, with those beside it; wanted ports are reserved as asked, or the error is *ErrPortInUse.
 func reservePorts(names []string, beside map[string][]int, wanted map[string]int) (*ports, error) {
 	p := &ports{Numbers: map[string]int{}}
 	for _, name := range names {
@@ -46,8 +46,8 @@ func reserve(name string, beside []int, wanted int) (int, []*os.File, error) {
 		}
 		return wanted, locks, nil
 	}
-	// Below the range from which the kernel takes ports for outgoing connections: one of those could grab ours
-	// between our look and the broker's bind, or while a killed broker is down.
+	// Below the range from which the kernel takes ports for outgoing connections: such a connection could take our port
+	// between the check and the broker's bind, or while a killed broker is down.
 	high := firstDynamicPort()
 	for range portAttempts {
 		port := lowestPort + rand.IntN(high-lowestPort)
@@ -58,7 +58,7 @@ func reserve(name string, beside []int, wanted int) (int, []*os.File, error) {
 	return 0, nil, errors.New("no free port found on 127.0.0.1 for " + name)
 }
 
-// lockPorts reserves a port and those beside it, or none: then taken is one that can't be had.
+// lockPorts reserves a port and those beside it, or none of them: then taken is a port that is in use.
 func lockPorts(port int, beside []int) (locks []*os.File, taken int) {
 	for _, distance := range append([]int{0}, beside...) {
 		lock := lockPort(port + distance)
@@ -79,7 +79,7 @@ func lockPort(port int) *os.File {
 	if lock == nil {
 		return nil
 	}
-	// All addresses: some brokers bind a helper port to every interface whatever they are told.
+	// All addresses: some brokers bind a helper port to every interface whatever their settings say.
 	probe, err := net.Listen("tcp", ":"+strconv.Itoa(port))
 	if err != nil {
 		lock.Close()

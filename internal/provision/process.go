@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// process is one broker process tree, seen from the tool: its supervisor, and what that reports.
+// process is one broker process tree, seen from the tool: its supervisor, and that supervisor's reports.
 type process struct {
 	Supervisor identity
 	Main       int
@@ -69,7 +69,7 @@ func launch(j job, log *os.File, locks []*os.File) (*process, error) {
 	return p, nil
 }
 
-// supervisorEnvironment is little of the caller's, which may hold secrets: what Go's own tools look at.
+// supervisorEnvironment returns the few variables of the caller that Go's own tools read; the others may hold secrets.
 func supervisorEnvironment() []string {
 	env := []string{"PATH=" + usualPath}
 	for _, name := range []string{"GORACE", "GOCOVERDIR"} {
@@ -80,8 +80,9 @@ func supervisorEnvironment() []string {
 	return env
 }
 
-// follow waits for the supervisor's last report. Where the supervisor itself was killed there is none: then the
-// kernel has killed the broker's main process with it, and what else it had started is swept up here, by its home, with its control groups.
+// follow waits for the supervisor's last report. A killed supervisor sends none: then the kernel has killed the broker's
+// main process with it, and follow ends the broker's other processes, which it finds by their home, and removes its control
+// groups.
 func (p *process) follow(reports *json.Decoder, status io.Closer, j job) {
 	defer status.Close()
 	if err := reports.Decode(&p.fate); err != nil {
@@ -125,15 +126,15 @@ func (p *process) terminate() {
 	thaw(p.Supervisor.PID)
 }
 
-// signal sends s to a process of the tree. A number that is that of another process is refused: it may come from a file that a broker,
-// or another process of its user, has written.
+// signal sends s to a process of the tree. It refuses the number of any other process, which may come from a file that the
+// broker, or another process of its user, has written.
 func (p *process) signal(pid int, s syscall.Signal) error {
 	for _, d := range descendants(p.Supervisor.PID) {
 		if d.PID == pid && p.Supervisor.alive() {
 			return syscall.Kill(pid, s)
 		}
 	}
-	return fmt.Errorf("process %d is none of the node's", pid)
+	return fmt.Errorf("process %d is not one of the node's", pid)
 }
 
 // kill ends the whole tree and waits until the last process is gone.

@@ -8,11 +8,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Metered reports whether the kernel says what other processes use. A Mac's says it to programs that are linked with its
-// system library by a C compiler, which this one isn't.
+// Metered reports whether the kernel says what other processes use. macOS reports it only to programs that a C compiler
+// links with its system library, unlike this one.
 const Metered = false
 
-// everyProcess lists names, parents, starts and states; what processes have used isn't among it.
+// everyProcess lists names, parents, starts and states, but not what processes have used.
 func everyProcess() []procfs.ProcStat {
 	infos, err := unix.SysctlKinfoProcSlice("kern.proc.all")
 	if err != nil {
@@ -42,7 +42,7 @@ func statOf(pid int) (procfs.ProcStat, error) {
 	return statFrom(info), nil
 }
 
-// statFrom is what a Mac tells of a process, in Linux's words.
+// statFrom converts what macOS reports of a process to Linux's terms.
 func statFrom(info *unix.KinfoProc) procfs.ProcStat {
 	const stopped, zombie = 4, 5 // SSTOP, SZOMB
 	state := "S"

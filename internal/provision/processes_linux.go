@@ -34,14 +34,14 @@ func statOf(pid int) (procfs.ProcStat, error) {
 	return p.Stat()
 }
 
-// sinceBoot is the clock that processes' starts are told on.
+// sinceBoot returns the time on the clock of processes' start times.
 func sinceBoot() time.Duration {
 	var now unix.Timespec
 	_ = unix.ClockGettime(unix.CLOCK_BOOTTIME, &now)
 	return time.Duration(now.Nano())
 }
 
-// selfMemory is what this process has in memory.
+// selfMemory returns this process's resident memory.
 func selfMemory(syscall.Rusage) int64 {
 	p, err := procfs.Self()
 	if err != nil {

@@ -59,7 +59,7 @@ func runProgram(args []string) int {
 		fmt.Fprintf(os.Stderr, "no program %q in this executable\n", name)
 		return 2
 	}
-	// The kernel calls it exe, after /proc/self/exe. With another user it may not name itself any more.
+	// The kernel calls it exe, after /proc/self/exe. As another user it could no longer set its name.
 	_ = os.WriteFile("/proc/self/comm", []byte(name), 0o644)
 	if user != 0 {
 		if err := dropTo(user); err != nil {

@@ -18,8 +18,8 @@ type Queue struct {
 	seen  Threads
 }
 
-// Delay is the sum over all threads so far. The kernel forgets a thread's when it ends: of such a thread it is what was
-// last read. Without the kernel's accounting it is 0.
+// Delay returns the sum over all threads so far. The kernel forgets an ended thread's delay, so its last reading counts.
+// Without the kernel's accounting Delay is 0.
 func (q *Queue) Delay() time.Duration {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -22,38 +22,39 @@ import (
 // be ready and stopped. The package does the rest (ports, directories, privileges, process groups, metering).
 type Recipe struct {
 	Broker   string
-	Product  string    // what is installed, where several brokers are ways to use one product; empty: Broker
+	Product  string    // the installed product, if several brokers are ways to use it; empty: Broker
 	Versions []Version // obtainable versions; the first is the default
-	// Part tells that it is no broker but something that stands around one, such as a load balancer: it is started the same
-	// way, and no list of brokers names it.
+	// Part marks something that is no broker but works beside one, such as a load balancer: it is started the same way, and
+	// no list of brokers names it.
 	Part bool
-	// Ends tells that it is no server but ends by itself when its work is done, which is then no death: Instance.Wait waits for it.
-	// It is not asked whether it is ready.
+	// Ends marks a program that ends by itself when its work is done, which is not a death: Instance.Wait waits for it. It
+	// is not asked whether it is ready.
 	Ends bool
 	// Ports names the TCP ports each node needs, e.g. "client", "controller". The client port is named "client".
 	Ports []string
-	// Beside are ports that a server takes by itself, by how far they lie from one of Ports; they are reserved with it.
+	// Beside are ports that a server takes on its own, by their distance from one of Ports; they are reserved with it.
 	Beside map[string][]int
 	// MaxNodes is the largest cluster the recipe can build; 1 where it builds no cluster.
 	MaxNodes int
-	// TLS tells that the recipe can put TLS on the client port; Mutual that it also makes the broker demand a client
-	// certificate where Cluster.TLS.Mutual asks for it; Login that it makes the broker demand Cluster.Login.
+	// TLS is set if the recipe can put TLS on the client port; Mutual if it can also make the broker demand a client
+	// certificate (Cluster.TLS.Mutual); Login if it can make the broker demand Cluster.Login.
 	TLS, Mutual, Login bool
-	// Memory is what bounds a node's memory unless the spec asks otherwise, and its collector; empty: nothing, it is no JVM.
+	// Memory is the default bound of a node's memory, and its garbage collector; empty for programs that don't run on a JVM.
 	Memory string
-	// Plain is what the nodes of a cluster say to each other without TLS though their clients use it; empty: nothing.
+	// Plain is what the nodes of a cluster send each other without TLS even if their clients use it; empty: nothing.
 	Plain string
-	// AnyAddress is set if clients may reach a single server by any address that leads to it: it tells them none of its own.
+	// AnyAddress is set if clients may reach a single server by any address that leads to it: it sends them none of its own.
 	AnyAddress bool
-	// Far names the port, reserved only where Options.Far asks for it, on which clients are told Node.Far instead of the port's own address;
-	// the nodes and the recipe itself use the client port. Empty: the broker can't tell two addresses.
+	// Far names the port, reserved only where Options.Far asks for it, on which clients are given Node.Far instead of the
+	// port's own address; the nodes and the recipe itself use the client port. Empty: the broker can't give out two
+	// addresses.
 	Far string
 	// Deadline bounds a start unless another is asked for; 0: a minute.
 	Deadline time.Duration
 	// Install makes version available under i.Dir, from package registries by package name; it is called only
 	// when the last Install of that version did not finish. Nil where nothing needs installing.
 	Install func(ctx context.Context, i *Install) error
-	// Complete is in the directory of every complete installation: one without it is made anew. Empty: any is.
+	// Complete is a path that every complete installation has: without it the installation is made anew. Empty: no check.
 	Complete string
 	// Configure writes the node's configuration below n.Dir and does what must precede the first start (such as
 	// formatting a data directory). It is called once per node, not again on restart. Server settings that it
@@ -68,18 +69,18 @@ type Recipe struct {
 	Formed func(ctx context.Context, c *Cluster) error
 	// Leader names the node that leads the cluster now (for faults aimed at the leader). Nil where there is none.
 	Leader func(ctx context.Context, c *Cluster) (int, error)
-	// InSync counts the nodes that have all of what is replicated, the leader among them: the least over all topics,
-	// queues or streams that are replicated now; 0 where there are none. Nil where nothing is replicated.
+	// InSync counts the nodes that have all replicated data, including the leader: the least over all topics, queues or
+	// streams that are replicated now; 0 if there are none. Nil if the broker replicates nothing.
 	InSync func(ctx context.Context, c *Cluster) (int, error)
-	// Stop returns the process that ends the node in order, and the signal for it. What the node's own files say of that is believed
-	// only of a process below its supervisor. Nil means SIGTERM to its main process.
+	// Stop returns the process that ends the node in order, and the signal for it. A process that the node's own files name
+	// counts only if it is below the node's supervisor. Nil means SIGTERM to its main process.
 	Stop func(n *Node) (pid int, signal syscall.Signal, err error)
 	// Endpoints lists further addresses by role, e.g. "management". Nil where there are none.
 	Endpoints func(n *Node) map[string]string
 }
 
-// startsHere refuses a broker that consists of programs of its own where a process of it could leave its supervisor's
-// tree, and would neither be ended nor counted. What is inside this binary has no such process.
+// startsHere refuses a broker of separate programs on systems where its processes could leave their supervisor's tree, and
+// would neither be ended nor counted. Programs inside this binary have no such process.
 func (r *Recipe) startsHere(orphansAreAdopted bool) error {
 	if orphansAreAdopted || r.Install == nil {
 		return nil
@@ -91,7 +92,7 @@ func (r *Recipe) startsHere(orphansAreAdopted bool) error {
 type Version struct {
 	Name     string
 	Doubt    string   // why a comparison with it deserves less trust ("2022, two major versions behind"); usually empty
-	Needs    []Need   // what must be on the machine; checked by doctor and before Install
+	Needs    []Need   // needed on the machine; checked by doctor and before Install
 	Ports    []string // that each node needs beside those of the recipe
 	MaxNodes int      // where that is less than the recipe's; 0: the same
 	Plain    string   // as the recipe's, of this version alone; empty: the recipe's
@@ -118,9 +119,9 @@ type Node struct {
 	ID      int // 1..N
 	Cluster *Cluster
 	Dir     string         // the node's own directory, owned by the user the broker runs as
-	Data    string         // Dir/data: what the broker stores; its growth is metered
+	Data    string         // Dir/data: the broker's data; its growth is metered
 	Ports   map[string]int // by the recipe's port names, all on 127.0.0.1
-	Far     string         // the address that clients of the port Recipe.Far are told; empty: there is no such port
+	Far     string         // the address given to clients of the port Recipe.Far; empty: there is no such port
 }
 
 // Cluster is one running instance of a broker product.
@@ -163,7 +164,7 @@ type Command struct {
 	Args []string // without the program's own name
 	Env  []string // complete: nothing is inherited except PATH, HOME, TMPDIR and LANG that the package sets
 	Dir  string   // working directory; empty: the node's
-	// Input is what the process reads from its standard input: what must be in no file. Nil: nothing.
+	// Input is the standard input of the process, for secrets that must be in no file. Nil: nothing.
 	Input []byte
 	// Program, instead of Path, names an in-binary program (see RegisterProgram), run as a child of this executable.
 	Program string
@@ -177,7 +178,7 @@ func (e *ErrSetting) Error() string { return fmt.Sprintf("server setting %q: %s"
 // SettingPath is where a spec holds the setting.
 func (e *ErrSetting) SettingPath() string { return "server." + e.Name }
 
-// Ask asks node after node, of which any may be down, until one answers.
+// Ask asks the nodes in turn, of which any may be down, until one answers.
 func Ask[T any](c *Cluster, question func(n *Node) (T, error)) (T, error) {
 	var errs []error
 	for _, n := range c.Nodes {

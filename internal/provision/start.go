@@ -30,7 +30,8 @@ type Options struct {
 	Server  map[string]any // server settings by their native names
 	Ports   map[string]int // wanted ports of node 1 by the recipe's names; free ones are found for the others
 	Limits  Limits         // of each node
-	// Far makes, of the address of a node's port Recipe.Far, the one that clients are told: of a proxy that leads there. Nil: there is no such port.
+	// Far returns, for the address of a node's port Recipe.Far, the one that clients are given: that of a proxy to it. Nil:
+	// there is no such port.
 	Far      func(address string) (told string, err error)
 	Keep     bool          // leave the directories behind
 	Deadline time.Duration // for everything after the installation; 0: the recipe's
@@ -49,8 +50,8 @@ var plainWord = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
 var portClash = regexp.MustCompile(`(?i)address (already )?in use|eaddrinuse|port .*in use`)
 
-// Start installs the broker where necessary, starts it and blocks until it is ready. After an error nothing of it is
-// left. Errors: *ErrRefused, *ErrSetting, *ErrMissing, *ErrNoDisk, *ErrPortInUse, *ErrDied, *ErrNotReady, or ctx's.
+// Start installs the broker where necessary, starts it and blocks until it is ready. After an error it leaves nothing
+// behind. Errors: *ErrRefused, *ErrSetting, *ErrMissing, *ErrNoDisk, *ErrPortInUse, *ErrDied, *ErrNotReady, or ctx's.
 func (h *Host) Start(ctx context.Context, o Options) (*Instance, error) {
 	recipe, err := o.complete()
 	if err != nil {
@@ -78,7 +79,7 @@ func (h *Host) Start(ctx context.Context, o Options) (*Instance, error) {
 	}
 }
 
-// complete fills defaults in and refuses what the recipe can't do.
+// complete fills in defaults and refuses what the recipe can't do.
 func (o *Options) complete() (*Recipe, error) {
 	r, v, err := startable(o.Broker, o.Version)
 	if err != nil {
@@ -110,8 +111,8 @@ func (o *Options) complete() (*Recipe, error) {
 	return r, nil
 }
 
-// settingName is what the names of settings are made of, in every product; anything else would end the name in some
-// format of configuration files.
+// settingName matches the names of settings of every product; any other character would end the name in some format of
+// configuration files.
 var settingName = regexp.MustCompile(`^[A-Za-z0-9_.:+/$@*-]*$`)
 
 // plainSettings refuses settings that could write others, in any format that a recipe writes.
@@ -212,8 +213,8 @@ func (h *Host) create(r *Recipe, install string, o Options) (*Instance, error) {
 	return in, nil
 }
 
-// prepare makes the nodes' directories, ports and certificates. From its first file on the instance's state says who owns
-// it, so that sweepRuns can clear up after a crash at any moment.
+// prepare makes the nodes' directories, ports and certificates. It first saves which process owns the instance, so that
+// sweepRuns can clean up after a crash at any moment.
 func (in *Instance) prepare(o Options) (err error) {
 	c := in.cluster
 	if in.held, err = hold(c.dir); err != nil {
@@ -311,7 +312,7 @@ func (in *Instance) until(ctx context.Context, node int, members []*member, ask 
 	return &ErrNotReady{Broker: in.Broker(), Node: node, Last: last, Log: members[0].tail(tailLines)}
 }
 
-// probe tries until ask agrees or ctx ends, and returns what ask said last; being cut off by ctx says nothing.
+// probe tries until ask succeeds or ctx ends, and returns ask's last error; an attempt that ctx cuts off doesn't count.
 func probe(ctx context.Context, ask func(context.Context) error) error {
 	var last error
 	for wait := probeFirst; ; wait = min(2*wait, probeLast) {

@@ -14,7 +14,7 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// job is what a supervisor is told on the first line of its standard input.
+// job is what a supervisor reads from the first line of its standard input.
 type job struct {
 	Path    string
 	Args    []string
@@ -24,11 +24,11 @@ type job struct {
 	Input   []byte // of its standard input
 	User    int    // whose group has the same number; 0: keep
 	Mask    int    // of the modes of files that it makes; 0: keep
-	// Remove is deleted when the tool vanishes without saying what to do (killed, crashed), or shut where Keep is set.
+	// Remove is deleted when the tool ends without instructions (killed, crashed), or shut if Keep is set.
 	Remove string
 	Keep   bool
-	// Home is that of the node's processes alone: where the supervisor is killed, who has it is swept up.
-	// Empty where there is none; it is not told to the supervisor.
+	// Home is the home of the node's processes alone: if the supervisor is killed, processes with this home are ended.
+	// Empty if there is none; the supervisor doesn't get it.
 	Home string `json:"-"`
 	// Groups are made before the process starts in them, and removed when the whole tree has ended.
 	Groups []group `json:",omitempty"`
@@ -80,9 +80,9 @@ const (
 
 const openFiles = 65536
 
-// supervise runs one broker process and outlives it. It is a process of its own so that nothing that happens to the
-// tool, kill -9 included, can leave a broker behind: orphans of the broker fall to it (child subreaper), and the
-// end of its input tells it that the tool is gone.
+// supervise runs one broker process and outlives it. It is a process of its own so that nothing that happens to the tool,
+// not even kill -9, can leave a broker behind: it adopts the broker's orphans (child subreaper), and the end of its input
+// means that the tool is gone.
 func supervise() int {
 	// Pdeathsig is tied to the thread that forked, so that thread must live as long as we do.
 	runtime.LockOSThread()
@@ -230,7 +230,7 @@ func (j job) start() (int, error) {
 	return pid, nil
 }
 
-// input is what the process has as its standard input.
+// input returns the process's standard input.
 func (j job) input() (*os.File, error) {
 	if j.Input == nil {
 		return os.Open(os.DevNull)

@@ -42,7 +42,7 @@ func threadsOf(mount string, pids []int) Threads {
 	return all
 }
 
-// compiler is in the names of threads in which a JVM compiles, as the kernel cuts them: no message waits for those.
+// compiler begins the names of threads in which a JVM compiles, as the kernel cuts them: no message waits for those.
 const compiler = "CompilerThre"
 
 // Hottest returns the name of the thread that ran longest since an earlier reading, and what it used since then. The name is empty if the
@@ -69,7 +69,7 @@ func (t Threads) Hottest(earlier Threads) (name string, used Thread) {
 	return "", Thread{}
 }
 
-// threadName is the name that a process has given to one of its threads, up to 15 bytes of it.
+// threadName returns the name that a process has given one of its threads, up to 15 bytes of it.
 func threadName(pid, id int) string {
 	fs, err := procfs.NewFS(procfs.DefaultMountPoint)
 	if err != nil {
@@ -86,8 +86,8 @@ func threadName(pid, id int) string {
 	return name
 }
 
-// Waits say for how long threads of this machine have waited so far, and for how long its disks have worked. All of them only grow. What
-// the kernel does not tell is 0.
+// Waits holds how long threads of this machine have waited so far, and how long its disks have worked. All values only
+// grow. Values that the kernel does not report are 0.
 type Waits struct {
 	CPU, IO, Memory time.Duration            // in which at least one thread waited for it (/proc/pressure)
 	Disks           map[string]time.Duration // by name: in which a disk had something to do (/proc/diskstats)

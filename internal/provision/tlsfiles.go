@@ -17,8 +17,8 @@ import (
 	"time"
 )
 
-// TLSFiles are the PEM files of one cluster: its own certificate authority, one server certificate valid for
-// localhost and 127.0.0.1, and one client certificate. They are ours; the user that the broker runs as may read them.
+// TLSFiles are the PEM files of one cluster: its own certificate authority, one server certificate valid for localhost and
+// 127.0.0.1, and one client certificate. They belong to our user; the user that the broker runs as may read them.
 type TLSFiles struct {
 	CA                    string // ca.pem
 	Cert, Key             string // server.pem, server.key (PKCS#8)
@@ -28,11 +28,11 @@ type TLSFiles struct {
 
 const certificateLife = 30 * 24 * time.Hour
 
-// NodeRole is what the certificates of nodes say of them, and those of clients don't.
+// NodeRole marks the certificates of nodes, not those of clients.
 const NodeRole = "node"
 
-// makeTLSFiles makes an authority of its own for every cluster; its key never reaches the disk. The group, unless it is 0, may read the
-// files and change none: we read them again, and what we read must not be another file by then.
+// makeTLSFiles makes an authority of its own for every cluster; its key never reaches the disk. The group, unless it is 0,
+// may read the files but not change them: we read them again later, and must find the same files.
 func makeTLSFiles(dir, name string, group int) (*TLSFiles, error) {
 	f := &TLSFiles{
 		CA:   filepath.Join(dir, "ca.pem"),

@@ -19,18 +19,18 @@ type Step struct {
 	Name string
 	Path string
 	Args []string // without the program's own name
-	// Done makes the step one that runs to its end, once: the file of this name is made when it has succeeded, and where
-	// the file is there the step is skipped.
+	// Done makes the step run to its end, and only once: the file of this name is created after it has succeeded, and a
+	// step whose file exists is skipped.
 	Done string
-	// Ends tells that the process ends by itself when its work is done: the node ends with the last of them.
+	// Ends means that the process ends by itself when its work is done: the node ends with the last of them.
 	Ends bool
-	// After is what must be there before the step starts: files (absolute paths) and TCP addresses that accept.
+	// After is what must exist before the step starts: files (absolute paths) and TCP addresses that accept.
 	After []string
 }
 
-// Together is the command of a node that consists of several processes. They are started in the order of steps, with
-// one environment and one log, and stopped in the reverse order; the end of one of them is the end of the node, unless
-// that step Ends.
+// Together returns the command of a node that consists of several processes. They are started in the order of steps, with
+// one environment and one log, and stopped in the reverse order; the end of one of them is the end of the node, unless that
+// step Ends.
 func Together(env []string, steps ...Step) (Command, error) {
 	text, err := json.Marshal(steps)
 	return Command{Program: togetherProgram, Args: []string{string(text)}, Env: env}, err
@@ -124,7 +124,7 @@ func (e *ensemble) launch(s Step) (*part, error) {
 	return p, nil
 }
 
-// wait returns when the node shall end: when it is told to, when a part has ended that shouldn't, or when all have that should.
+// wait returns when the node has to end: when it is asked to, when a part has ended that shouldn't, or when all that may end have ended.
 func (e *ensemble) wait() error {
 	for left := len(e.running); left > 0; left-- {
 		select {
@@ -139,7 +139,7 @@ func (e *ensemble) wait() error {
 	return nil
 }
 
-// await returns when need is there, or an error when a process has ended or the node shall end.
+// await returns when need is there, or an error if a process has ended or the node has to end.
 func (e *ensemble) await(need string) error {
 	for !there(need) {
 		select {

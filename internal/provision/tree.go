@@ -65,12 +65,12 @@ func (i identity) alive() bool {
 	return err == nil && s.Starttime == i.Start && s.State != "Z" && s.State != "X"
 }
 
-// Disk is the bytes that processes caused to be read from and written to disks; -1 where the kernel does not tell us.
+// Disk is the bytes that processes caused to be read from and written to disks; -1 if the kernel does not report them.
 type Disk struct{ DiskReadBytes, DiskWriteBytes int64 }
 
 var untold = Disk{-1, -1}
 
-// diskOf is that of a process and its reaped children.
+// diskOf returns the disk traffic of a process and its reaped children.
 func diskOf(p procfs.Proc, err error) Disk {
 	if err != nil {
 		return untold
@@ -131,7 +131,7 @@ func thaw(root int) {
 	}
 }
 
-// killBelow kills what a supervisor that was itself killed has left: processes whose home is dir or lies under it.
+// killBelow kills what a killed supervisor has left behind: processes whose home is dir or lies under it.
 func killBelow(dir string) {
 	for range 100 { // one may fork between our look and our signal
 		pids := below(dir)

@@ -17,7 +17,7 @@ const (
 	lookAtIt = 5 * time.Second
 )
 
-// trim gives the disk back what a log has before its last part. The file keeps its length, so that processes that write to its
+// trim frees the disk space of a log except its last part. The file keeps its length, so that processes that write to its
 // end or read from it notice nothing.
 func trim(log *os.File, most, kept int64) {
 	var s unix.Stat_t

@@ -2,5 +2,5 @@
 
 package provision
 
-// trimLog does nothing where no broker with a log of its own can be started.
+// trimLog does nothing: here no broker with a log of its own can be started.
 func trimLog() {}

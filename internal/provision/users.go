@@ -16,9 +16,9 @@ import (
 	"time"
 )
 
-// The numbers of users, and of groups, that no distribution and no systemd gives out. Where we are root the first that has no
-// name on this machine is the user of programs of installations; each instance has one of the others to itself, unlike
-// nobody, as whom other services run.
+// The numbers of users, and of groups, that neither distributions nor systemd assign. If we are root, the first one without
+// a name on this machine is the user for programs of installations; each instance has one of the others to itself. The user
+// nobody would not do, since other services run as nobody.
 const (
 	firstUser = 60900
 	lastUser  = 60999
@@ -56,7 +56,7 @@ func (h *Host) takeUser() (id int, lock *os.File, err error) {
 	}
 	defer turn.Close()
 	taken := h.usersSeen()
-	for _, i := range rand.Perm(len(free) - 1) { // anew each time: what a broker leaves in /tmp isn't the next one's
+	for _, i := range rand.Perm(len(free) - 1) { // random, so that a broker's leftovers in /tmp don't belong to the next one
 		id := free[i+1]
 		if taken[id] {
 			continue
@@ -99,8 +99,8 @@ func chooseAlone() (*os.File, error) {
 	return openLocked(usersDir, os.O_RDONLY, syscall.LOCK_EX)
 }
 
-// usersSeen are those that no lock may speak for: of processes that a killed supervisor has left, and of directories that
-// containers share or that are not swept up yet.
+// usersSeen returns the users that are taken although no lock may say so: of processes that a killed supervisor left, and
+// of directories that containers share or that are not removed yet.
 func (h *Host) usersSeen() map[int]bool {
 	seen := usersOfProcesses()
 	for _, dir := range h.instances() {
@@ -135,8 +135,8 @@ func findNameless() (free []int, err error) {
 // patience is how long a directory service may take to answer.
 const patience = 20 * time.Second
 
-// listed are those of the numbers that getent finds in the machine's databases: a program without the C library sees only
-// files, and users may be kept elsewhere. Where there is no getent there is no other place.
+// listed returns those of the numbers that getent finds in the machine's databases: a program without the C library sees
+// only files, but users may be kept elsewhere. Without getent there is no other place.
 func listed(databases ...string) (map[int]bool, error) {
 	getent, err := exec.LookPath("getent")
 	if err != nil {
@@ -164,5 +164,5 @@ func listed(databases ...string) (map[int]bool, error) {
 	return found, nil
 }
 
-// keysNotFound is getent's exit code where it doesn't find all that it was asked for.
+// keysNotFound is getent's exit code if it doesn't find every key.
 const keysNotFound = 2

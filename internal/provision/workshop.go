@@ -15,8 +15,9 @@ import (
 	"strings"
 )
 
-// Run runs a program of what is being installed to its end and returns what it printed. As other people's code it runs as
-// a user that has nothing else, in a directory of its own that goes afterwards, and sees nothing of the caller's environment.
+// Run runs a program of the installation to its end and returns what it printed. The program, which is other people's code,
+// runs as a user that owns nothing else, in a directory of its own that is removed afterwards, without the caller's
+// environment.
 func (i *Install) Run(ctx context.Context, c Command) (string, error) {
 	path, err := exec.LookPath(c.Path)
 	if err != nil {
@@ -39,7 +40,7 @@ type workshop struct {
 	user int // 0: ourselves
 }
 
-// workshop makes one with these files in it. It changes hands last: who works there may put links into it.
+// workshop creates one with these files in it. It changes the owner last, since the new owner may put links into it.
 func (i *Install) workshop(files map[string][]byte) (w workshop, leave func(), err error) {
 	if w.user, err = installer(); err != nil {
 		return w, nil, err
@@ -74,8 +75,8 @@ func (w workshop) job(path string, args, env []string) job {
 	return job{Path: path, Args: args, Env: cleanEnvironment(w.dir, env), Dir: w.dir, User: w.user}
 }
 
-// own runs a program of the machine's own (a package manager, tar, a compiler) as ourselves, since what it makes must not
-// belong to the user that programs of others run as.
+// own runs one of the machine's programs (a package manager, tar, a compiler) as our user, since its files must not belong
+// to the user for other people's programs.
 func (i *Install) own(ctx context.Context, dir string, env []string, name string, args ...string) error {
 	path, err := exec.LookPath(name)
 	if err != nil {
@@ -109,8 +110,8 @@ func (i *Install) execute(ctx context.Context, j job) (string, error) {
 	return text, nil
 }
 
-// Variables of the caller that a package manager is handed, where they are set: how a registry is reached, and what its own
-// program asks for. Everything else (passwords of stores and clouds, say) is none of other people's code.
+// The caller's variables that a package manager gets, if they are set: how to reach a registry, and what its own program
+// reads. All others, such as passwords of stores and clouds, are kept from other people's code.
 var (
 	network = []string{
 		"http_proxy", "https_proxy", "ftp_proxy", "no_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "FTP_PROXY", "NO_PROXY", "ALL_PROXY",
@@ -126,7 +127,7 @@ var (
 	environmentIn = regexp.MustCompile(`\$\{env\.([A-Za-z_][A-Za-z0-9_]*)\}`)
 )
 
-// handed are those of the caller's variables that a list names.
+// handed returns those of the caller's variables that the lists name.
 func handed(lists ...[]string) (env []string) {
 	for _, name := range slices.Concat(lists...) {
 		if value, ok := os.LookupEnv(name); ok {
@@ -136,8 +137,8 @@ func handed(lists ...[]string) (env []string) {
 	return env
 }
 
-// cleanEnvironment starts from nothing: a program must behave the same for every user, and learn no secret. What it
-// leaves in a temporary directory goes with its home. Of a variable that own sets twice the last value holds.
+// cleanEnvironment starts from nothing: a program must behave the same for every user, and learn no secret. Its temporary
+// files are removed with its home. If own sets a variable twice, the last value holds.
 func cleanEnvironment(home string, own []string) []string {
 	env := map[string]string{"PATH": cmp.Or(os.Getenv("PATH"), usualPath), "HOME": home, "TMPDIR": home, "LANG": "C.UTF-8"}
 	for _, kv := range own {

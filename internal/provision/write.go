@@ -13,20 +13,20 @@ import (
 	"github.com/brokermark/brokermark/internal/bounded"
 )
 
-// What a broker is told may hold a password, and what it stores may be private: the user that it runs as may read
-// and write both, and no other.
+// A broker's configuration may hold a password, and its data may be private: only the user that it runs as may read and
+// write them.
 const (
 	privateFile = 0o600
 	privateDir  = 0o700
-	// privateMask makes what a broker itself writes private, too.
+	// privateMask makes the files that a broker itself writes private, too.
 	privateMask = 0o077
 )
 
-// Write makes the file name below the node's directory, directories on the way included, or replaces it. It belongs to
-// the user that the broker runs as, and no other may read it. Recipes write nothing in another way.
+// Write makes the file name below the node's directory, directories on the way included, or replaces it. It belongs to the
+// user that the broker runs as, and no other may read it. Recipes write files only with it.
 //
-// The broker may own the directory already and put links into it: nothing outside the directory is ever written, and
-// what changes hands is the file just made, not what its name stands for by then.
+// The broker may own the directory already and put links into it: Write never writes outside the directory, and changes the
+// owner of the file that it just made, not of whatever has its name by then.
 func (n *Node) Write(name string, content []byte) error {
 	if err := n.MakeDir(path.Dir(name)); err != nil {
 		return err
@@ -106,7 +106,7 @@ func (n *Node) Read(name string, limit int64) ([]byte, error) {
 // Log is the end of the node's output, 16 MiB at most.
 func (n *Node) Log() ([]byte, error) { return lastBytes(n.LogPath(), 16<<20) }
 
-// show lets a group, unless it is 0, read a private file, or enter a private directory, that stays ours.
+// show lets a group, unless it is 0, read a private file, or enter a private directory, that still belongs to our user.
 func show(path string, group int) error {
 	if group == 0 {
 		return nil

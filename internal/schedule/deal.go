@@ -13,7 +13,8 @@ import (
 // has producers 1 and 3, and sends arrivals 1, 3, 6, 8 and so on.
 //
 // The arrivals of a Poisson process belong to producers at random instead. Then the arrivals of each producer are a Poisson
-// process as well, independent of all others, and each client can make its own (superpose.go) without going through everybody's.
+// process as well, independent of all others, and each client can make its own (superpose.go) without going through all
+// others.
 type Deal struct {
 	Clients, Producers int // 0 < Clients ≤ Producers
 }

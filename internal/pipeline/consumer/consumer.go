@@ -1,5 +1,5 @@
 // Package consumer takes rides from a broker, keeps every skier's record, and answers questions about it over HTTP. It
-// knows nothing of who posted them.
+// knows nothing of the clients that posted them.
 package consumer
 
 import (
@@ -18,12 +18,12 @@ import (
 
 // State is every skier's record. Its methods may be called from any goroutine, but none after Close.
 type State interface {
-	// Apply counts each ride once, whatever was delivered before, and returns how many were new. What it has counted is as
-	// safe as the state is when it returns.
+	// Apply counts each ride once, whatever was delivered before, and returns how many were new. When it returns, the
+	// counted rides are as safe as the state can make them.
 	Apply(rides []ride.Ride) (fresh int, err error)
 	Vertical(q server.Query) (int64, error)
 	Totals() (Totals, error)
-	// IDs goes through the rides that are counted, until each fails.
+	// IDs calls each for every counted ride until each fails.
 	IDs(each func(ride.ID) error) error
 	Close() error
 }
@@ -32,7 +32,7 @@ type State interface {
 // counted twice, or not in full.
 type Totals struct{ Rides, Skiers, Counted int64 }
 
-// Stats are what a consumer has seen since it started. All of it ends with the process, except Totals of a durable state.
+// Stats counts what a consumer has received since it started. All of it ends with the process, except Totals of a durable state.
 type Stats struct {
 	Totals
 	Began     int64         // when this process began to consume, ns on the clock's axis; after a restart it is another time
@@ -87,7 +87,7 @@ func Start(ctx context.Context, d driver.Driver, s State, threads int) (*Consume
 	return c, nil
 }
 
-// fail ends the consumer: what it can't count must not be acknowledged.
+// fail ends the consumer: a ride that it can't count must not be acknowledged.
 func (c *Consumer) fail(err error) {
 	text := err.Error()
 	c.failed.CompareAndSwap(nil, &text)
@@ -108,7 +108,7 @@ func (c *Consumer) counters() Stats {
 	return Stats{Began: c.began, Delivered: c.delivered.Load(), Again: c.again.Load(), Corrupted: c.corrupted.Load()}
 }
 
-// Stats is what has happened so far.
+// Stats returns the counts so far.
 func (c *Consumer) Stats() (Stats, error) {
 	t, err := c.state.Totals()
 	s := c.counters()

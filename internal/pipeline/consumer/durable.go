@@ -10,8 +10,8 @@ import (
 )
 
 // durable keeps the state in a database. A ride and what it adds to its skier's day are one transaction, flushed to the
-// disk before Apply returns and so before the message is acknowledged: after a crash the broker delivers again what was
-// not acknowledged, and the ride's ID tells what was counted already.
+// disk before Apply returns and so before the message is acknowledged: after a crash the broker redelivers unacknowledged
+// messages, and the rides' IDs show which were counted already.
 type durable struct {
 	db     *sql.DB
 	commit func(db *sql.DB, all []*application) error // in one transaction
@@ -19,7 +19,7 @@ type durable struct {
 	done   sync.WaitGroup
 }
 
-// What is asked of the database. Of the vertical, 0 leaves season or day open.
+// The questions to the database. In the vertical's, 0 stands for any season or day.
 const (
 	verticalQuestion = `SELECT CAST(coalesce(sum(vertical), 0) AS BIGINT) FROM day WHERE skier = $1 AND resort = $2 AND $3 IN (season, 0) AND $4 IN (day, 0)`
 	totalsQuestion   = `SELECT (SELECT count(*) FROM ride), count(DISTINCT skier), CAST(coalesce(sum(rides), 0) AS BIGINT) FROM day`
@@ -60,7 +60,7 @@ func (d *durable) Apply(rides []ride.Ride) (int, error) {
 	return a.fresh, err
 }
 
-// write is the only goroutine that writes: what several threads deliver meanwhile is one transaction.
+// write is the only goroutine that writes: it puts messages that several threads deliver meanwhile into one transaction.
 func (d *durable) write() {
 	for first := range d.work {
 		all := []*application{first}

@@ -108,7 +108,7 @@ func (r *Remote) read(ctx context.Context, path string, into any) error {
 	return json.NewDecoder(a.Body).Decode(into)
 }
 
-// Rides lists the IDs of the rides that are counted.
+// Rides lists the IDs of the counted rides.
 func (r *Remote) Rides(ctx context.Context) (ids []ride.ID, err error) {
 	a, err := r.get(ctx, "/rides")
 	if err != nil {

@@ -22,7 +22,7 @@ type skiers struct {
 	of map[int]*record
 }
 
-// record is what is kept of one skier.
+// record is the state of one skier.
 type record struct {
 	rides int64
 	days  map[day]int64 // vertical

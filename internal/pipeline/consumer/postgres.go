@@ -24,8 +24,8 @@ CREATE TABLE IF NOT EXISTS day (
 	rides BIGINT NOT NULL, vertical BIGINT NOT NULL, PRIMARY KEY (skier, resort, season, day)
 );`
 
-// count takes rides in, in order of their IDs, and returns the IDs of those that are new; days count only these. Both
-// tables are written in order, so that two consumers of one database can't wait for each other.
+// count inserts rides, in order of their IDs, and returns the IDs of the new ones; days count only these. Both tables are
+// written in order, so that two consumers of one database can't wait for each other.
 const count = `
 WITH given AS (
 	SELECT * FROM unnest($1::bytea[], $2::int[], $3::int[], $4::int[], $5::int[], $6::int[], $7::int[])
@@ -88,7 +88,7 @@ func commitPostgres(db *sql.DB, all []*application) error {
 	})
 }
 
-// arguments are those of count: a list of each column, and what a lift brings.
+// arguments returns the arguments of count: a list for each column, and the vertical of a lift.
 func arguments(rides []*ride.Ride) []any {
 	ids := make([][]byte, len(rides))
 	var columns [6][]int32

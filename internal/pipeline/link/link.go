@@ -1,5 +1,5 @@
-// Package link connects a process to a broker that another one has made ready: what a part of the pipeline, or the process of
-// a point's consumers, has to know, as plain data. It knows nothing of rides and HTTP.
+// Package link connects a process, such as a part of the pipeline or the process of a point's consumers, to a broker that
+// another process has prepared. It holds what the process has to know as plain data. It knows nothing of rides and HTTP.
 package link
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// Broker is where a broker is and what is asked of it.
+// Broker describes a broker for another process: where it is, and the guarantee and settings asked of it.
 type Broker struct {
 	Broker    string
 	Version   string            `json:",omitempty"`
@@ -39,10 +39,10 @@ type Broker struct {
 	OAuth         driver.OAuth `json:",omitzero"`
 }
 
-// Subscription is that of the consumer.
+// Subscription is the consumer's subscription.
 const Subscription = "rides"
 
-// Topology is what a pipeline needs of a broker: one topic, one subscription.
+// Topology returns what a pipeline needs of a broker: one topic, one subscription.
 func Topology(topic string, partitions int) driver.Topology {
 	return driver.Topology{
 		Topics:        []driver.Topic{{Name: topic, Partitions: max(1, partitions)}},
@@ -100,13 +100,13 @@ func (b Broker) tls() (*tls.Config, error) {
 	return c, nil
 }
 
-// inText begins what is no file but its text, in one line.
+// inText marks a value that holds a file's text, in one line, instead of its name.
 const inText = "data:application/x-pem-file;base64,"
 
-// Text is what stands for a file in PEM that another process may not be let at.
+// Text returns a value that stands for a PEM file which another process may not be able to read.
 func Text(pem []byte) string { return inText + base64.StdEncoding.EncodeToString(pem) }
 
-// pem is what a file holds, or the text that stands for one.
+// pem returns the content of a file, or the text that stands for it.
 func pem(file string) ([]byte, error) {
 	if text, ok := strings.CutPrefix(file, inText); ok {
 		return base64.StdEncoding.DecodeString(text)
@@ -114,7 +114,7 @@ func pem(file string) ([]byte, error) {
 	return os.ReadFile(file)
 }
 
-// Carried is b with the text of its files, for a process on another machine.
+// Carried returns b with the text of its files, for a process on another machine.
 func (b Broker) Carried() (Broker, error) {
 	for what, file := range map[string]*string{"authorities": &b.CA, "certificate to show": &b.Cert, "key of the certificate": &b.Key} {
 		if *file == "" || strings.HasPrefix(*file, inText) {
@@ -134,7 +134,7 @@ func (b Broker) NamesFiles() bool {
 	return slices.ContainsFunc([]string{b.CA, b.Cert, b.Key}, func(file string) bool { return file != "" && !strings.HasPrefix(file, inText) })
 }
 
-// setupTime bounds making what a topology needs.
+// setupTime bounds the setup of a topology.
 const setupTime = time.Minute
 
 // Open connects, and makes the topology's topic or, where that Exists, gets ready to use it. The caller closes the driver.

@@ -37,12 +37,12 @@ type Load struct {
 	Backoff  time.Duration // before the first retry; it doubles each time, up to the last of Retries
 	Timeout  time.Duration // of one attempt
 
-	// Measuring, where set, is told when the measured part begins, on the clock's axis; Sent when the last request was taken.
+	// Measuring, if set, is called when the measured part begins, with the time on the clock's axis; Sent when the last request is taken.
 	Measuring func(at int64)
 	Sent      func()
 }
 
-// Phase is so many threads that post one request after the other.
+// Phase is a number of threads that each post one request after the other.
 type Phase struct {
 	Threads int
 	// Each is how many requests every thread posts; 0: they share Total.
@@ -58,9 +58,8 @@ func (p Phase) Requests() int64 {
 	return p.Total
 }
 
-// TwoPhases are the assignment's: 32 threads that post 1,000 requests each, then as many threads as are to be tried until
-// total have been posted. Of less than the assignment's 200,000 in total the first phase has the same share; of less than 200 there is
-// none.
+// TwoPhases are the assignment's: 32 threads that post 1,000 requests each, then the given number of threads until total
+// have been posted. With a total below the assignment's 200,000 the first phase keeps its share; below 200 it is left out.
 func TwoPhases(threads int, total int64) []Phase {
 	const first, most, share = 32, 1000, 200
 	each := min(most, total/share)
@@ -70,7 +69,7 @@ func TwoPhases(threads int, total int64) []Phase {
 	return []Phase{{Threads: first, Each: each}, {Threads: threads, Total: total - first*each}}
 }
 
-// Fate is what became of a request.
+// Fate is the outcome of a request.
 type Fate uint8
 
 // The fates of a request.
@@ -80,14 +79,14 @@ const (
 	Failed               // answered otherwise, or not at all, after all retries
 )
 
-// Counts are those of the measured part.
+// Counts are the counts of the measured part.
 type Counts struct {
 	Due, Sent, Accepted, Failed, Unsent, Retries, Bytes int64
 	// Warmed are requests of the warm-up that were accepted.
 	Warmed int64
 }
 
-// Outcome is what a load came to.
+// Outcome is the result of a load.
 type Outcome struct {
 	Counts
 	Start    int64         // when the first request was due; times are on the clock's axis
@@ -155,7 +154,7 @@ func NewRunner(l Load) (*Runner, error) {
 	return r, nil
 }
 
-// Progress is what has been counted so far, of the measured part.
+// Progress returns the counts of the measured part so far.
 func (r *Runner) Progress() Counts {
 	return Counts{
 		Due: max(0, r.due.Load()-r.first), Sent: r.sent.Load(), Accepted: r.accepted.Load(), Failed: r.failed.Load(),
@@ -212,8 +211,8 @@ func (r *Runner) closed(ctx context.Context) {
 	r.load.Sent()
 }
 
-// open has threads take requests as they fall due. One that falls due while all threads wait for an answer is posted late,
-// with its own due time.
+// open has threads take requests when their time comes. If all threads wait for an answer, the request is posted late, with
+// its own due time.
 func (r *Runner) open(ctx context.Context) {
 	due := make(chan struct{}, r.total)
 	ctx, cancel := context.WithCancel(ctx)
@@ -237,10 +236,10 @@ func (r *Runner) open(ctx context.Context) {
 	threads.Wait()
 }
 
-// coalesce is how long a wake-up of the pacer serves: requests due within it are let go together.
+// coalesce is the span that one wake-up of the pacer serves: it releases all requests that are due within it.
 const coalesce = int64(200 * time.Microsecond)
 
-// pace lets a thread take a request whenever one falls due.
+// pace releases a request to the threads at each arrival.
 func (r *Runner) pace(ctx context.Context, due chan<- struct{}) {
 	defer close(due)
 	s := clock.NewSleeper()

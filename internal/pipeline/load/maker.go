@@ -18,8 +18,8 @@ import (
 
 // Maker makes requests.
 type Maker interface {
-	// Thread returns a maker for one goroutine: of request number i, which is due at a time of the clock's axis. Its body, if
-	// there is one, can be had again (GetBody).
+	// Thread returns a maker for one goroutine: it makes request number i, due at a time on the clock's axis. A body can be
+	// read again (GetBody).
 	Thread() func(i, due int64) *http.Request
 }
 
@@ -41,15 +41,15 @@ type Rides struct {
 	threads atomic.Uint64
 }
 
-// ID is that of the ride of request i.
+// ID returns the ID of the ride of request i.
 func (m *Rides) ID(i int64) ride.ID { return ride.KeyID(m.key(i)) }
 
 func (m *Rides) key(i int64) string { return m.Run + "-" + strconv.FormatInt(i, 10) }
 
-// season is that of the assignment.
+// season is the assignment's season.
 const season = 2024
 
-// Thread makes rides whose values are drawn evenly from what is allowed.
+// Thread makes rides whose values are drawn evenly from the allowed ranges.
 func (m *Rides) Thread() func(i, due int64) *http.Request {
 	draw := rand.New(rand.NewPCG(m.Seed, m.threads.Add(1)))
 	upTo := func(n int) int { return 1 + draw.IntN(n) }
@@ -71,7 +71,7 @@ type Template struct {
 	Body               []byte
 }
 
-// Check refuses what would be no request.
+// Check refuses a template that makes no valid request.
 func (t *Template) Check() error {
 	if !word.MatchString(t.Method) || t.Method == "HEAD" || t.Method == "CONNECT" {
 		return fmt.Errorf("method %q; allowed: GET, POST, PUT and the like", t.Method)

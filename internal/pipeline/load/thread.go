@@ -88,7 +88,7 @@ func (t *thread) post(ctx context.Context, request, due int64) {
 	r.fromDue.Record(answered - due)
 }
 
-// answer is what a thread wants to know of a response.
+// answer is what a thread needs of a response.
 type answer struct {
 	code  int           // 0: none came
 	after time.Duration // how long the server asks to wait
@@ -164,8 +164,8 @@ func plainly(err error) error {
 	return err
 }
 
-// dial connects once in an attempt. When a connection is lost that was used before, net/http's client would post the request
-// again by itself, since its key makes it idempotent: an error that a count must not miss, and a second sending.
+// dial connects once in an attempt. If a reused connection is lost, net/http's client would repeat the request by itself,
+// since its key makes it idempotent: the counts would miss an error and a second sending.
 func (t *thread) dial(ctx context.Context, network, _ string) (net.Conn, error) {
 	if t.connected.Load() {
 		return nil, errClosed

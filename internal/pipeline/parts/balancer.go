@@ -109,7 +109,7 @@ func certificate(n *provision.Node) (path string, err error) {
 	return filepath.Join(n.Dir, balancerPEM), n.Write(balancerPEM, append(cert, key...))
 }
 
-// watched is a path that only this instance answers by itself.
+// watched returns a path that only this instance answers.
 func watched(n *provision.Node) string { return "/" + n.Cluster.ID }
 
 // asks wants 200 at a path of the node's client port.

@@ -22,7 +22,7 @@ import (
 
 // Server is everything that a server needs to know.
 type Server struct {
-	Name     string // told by its health check
+	Name     string // as its health check reports it
 	Listen   string // host:port
 	Broker   link.Broker
 	Pool     pool.Config
@@ -36,11 +36,11 @@ func Defaults() pool.Config {
 	return pool.Config{Producers: 20, Window: 1, Waiting: 4096, MaxBytes: 512, Patience: 2 * time.Second, Fate: 10 * time.Second}
 }
 
-// collectAt is how far a server's heap may grow before it is collected, in percent of what is in use: with thousands of
-// connections that is little, and collecting it several times a second cost 5 % of the server.
+// collectAt is how far a server's heap may grow, in percent of what is in use, before a garbage collection: thousands of
+// connections use little, and several collections a second cost 5 % of the server.
 const collectAt = 400
 
-// RunServer serves until ctx ends; then it answers what is under way and returns. listening is told the address.
+// RunServer serves until ctx ends; then it answers the requests under way and returns. It calls listening with its address.
 func RunServer(ctx context.Context, c Server, log io.Writer, listening func(address string)) (err error) {
 	var secure *tls.Config
 	if c.Cert != "" {
@@ -87,8 +87,8 @@ type Consumer struct {
 	State   string `json:",omitempty"` // as consumer.Open has it: a SQLite file, a URL of PostgreSQL; empty: in memory
 }
 
-// RunConsumer consumes until ctx ends or a thread can't go on. listening is told the address when all threads are registered
-// with the broker.
+// RunConsumer consumes until ctx ends or a thread can't go on. It calls listening with its address when all threads are
+// registered with the broker.
 func RunConsumer(ctx context.Context, c Consumer, log io.Writer, listening func(address string)) (err error) {
 	l, err := net.Listen("tcp", c.Listen)
 	if err != nil {
@@ -133,7 +133,7 @@ func RunConsumer(ctx context.Context, c Consumer, log io.Writer, listening func(
 		handler.ServeHTTP(w, r)
 	}))
 	end()
-	if lost := <-broken; lost != nil { // a thread may never end: what it can't count it must not acknowledge
+	if lost := <-broken; lost != nil { // a thread may never end: it must not acknowledge a ride that it can't count
 		return errors.Join(lost, err)
 	}
 	stop()

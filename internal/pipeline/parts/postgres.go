@@ -46,7 +46,7 @@ func init() {
 	})
 }
 
-// PostgresURL is that of the database at an address.
+// PostgresURL returns the URL of the database at an address.
 func PostgresURL(address string, l provision.Login) string {
 	u := url.URL{Scheme: "postgres", User: url.UserPassword(l.User, l.Password), Host: address, Path: "/" + database, RawQuery: "sslmode=disable"}
 	return u.String()
@@ -55,8 +55,8 @@ func PostgresURL(address string, l provision.Login) string {
 // cluster is where the database's files are: initdb wants a directory that only it has made.
 func cluster(n *provision.Node) string { return filepath.Join(n.Data, "cluster") }
 
-// enclosed runs one of PostgreSQL's programs. They call each other, and initdb wants its user to have a name, which the tree
-// gives to none; what is shared between processes goes with the last of them.
+// enclosed runs one of PostgreSQL's programs. They call each other, and initdb wants its user to have a name, which no user
+// has in the tree; memory shared between them goes with the last process.
 func enclosed(n *provision.Node, program string, args ...string) (provision.Command, error) {
 	return provision.Enclosed(n, provision.Command{Args: args}, postgresDir+program, "--unshare-user", "--uid", "65534", "--gid", "65534", "--unshare-ipc")
 }

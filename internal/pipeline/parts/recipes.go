@@ -21,7 +21,7 @@ const (
 // OwnFile is the state of a consumer that keeps a SQLite file in the directory that it is started in.
 const OwnFile = "sqlite"
 
-// byHand says how to start what is registered here.
+// byHand tells users how to start the parts registered here.
 const byHand = "it is started by experiments; by hand: brokermark pipeline"
 
 // mostServers is how many instances can be started.
@@ -53,7 +53,7 @@ func init() {
 
 func printAddress(address string) { fmt.Fprintln(os.Stderr, "listens on", address) }
 
-// Settings are those of a recipe that starts part.
+// Settings returns the settings of a recipe that starts part.
 func Settings(part any) map[string]any { return provision.PartSettings(part) }
 
 // answers asks for the health of the part of that name.

@@ -14,7 +14,7 @@ import (
 const (
 	waiting int32 = iota
 	handed        // to the client
-	settled       // its fate was told
+	settled       // its fate is decided and sent
 	left          // by Publish: if it waited it must not be sent, else its fate is not asked for
 )
 
@@ -46,11 +46,11 @@ func (j *job) release() {
 		return
 	}
 	j.timer.Stop()
-	jobs.Put(j) // its fate was received where it was told, which is never after Publish has left
+	jobs.Put(j) // its fate was received if it was sent, which never happens after Publish has left
 }
 
-// tell settles the job; false: Publish has been told, or doesn't wait any more.
-func (j *job) tell(err error) bool {
+// settle sends the job's fate to Publish. It returns false if the job is settled already, or Publish has left.
+func (j *job) settle(err error) bool {
 	if !j.state.CompareAndSwap(handed, settled) {
 		return false
 	}
@@ -76,7 +76,7 @@ func newLine(p *Pool) *line {
 	return l
 }
 
-// run takes a free slot first and then a job: what waits, waits where every producer can take it.
+// run takes a free slot first and then a job, so that waiting jobs stay where every producer can take them.
 func (l *line) run() {
 	for slot := range l.free {
 		j, more := <-l.pool.jobs
@@ -95,7 +95,7 @@ func (l *line) run() {
 		}
 		for _, j := range l.taken {
 			if l.pool.config.AtOnce && err == nil {
-				j.tell(nil)
+				j.settle(nil)
 			}
 			j.release()
 		}
@@ -136,7 +136,7 @@ func (l *line) Done(slots []uint32, err error) {
 	for _, s := range slots {
 		j := l.slots[s]
 		l.slots[s] = nil
-		told := j.tell(err)
+		told := j.settle(err)
 		switch {
 		case err != nil && !told:
 			p.later.Add(1)
@@ -148,7 +148,7 @@ func (l *line) Done(slots []uint32, err error) {
 	}
 }
 
-// close waits a while for what is outstanding, then has the client complete the rest.
+// close waits a while for outstanding jobs, then has the client complete the rest.
 func (l *line) close(patience time.Duration) error {
 	until := time.After(patience)
 	for range l.slots {

@@ -1,5 +1,5 @@
 // Package pool shares a bounded number of a broker's producers among any number of goroutines that each publish one message
-// and want to know its fate. It knows nothing of what the messages are.
+// and want to know its fate. It doesn't look into messages.
 package pool
 
 import (
@@ -27,16 +27,16 @@ type Config struct {
 	AtOnce bool
 }
 
-// ErrBusy tells that no producer was free in time: the message was not handed over, and never will be.
+// ErrBusy means that no producer was free in time: the message was not handed over, and never will be.
 var ErrBusy = errors.New("no producer was free in time")
 
-// ErrUnknown tells that a message was handed over and nothing came back in time: it may be stored.
+// ErrUnknown means that a message was handed over and no confirmation came in time: it may be stored.
 var ErrUnknown = errors.New("the broker has not confirmed the message in time")
 
-// ErrClosed tells that the pool takes nothing any more.
+// ErrClosed means that the pool takes no more messages.
 var ErrClosed = errors.New("the pool is closed")
 
-// Counts are what became of the messages so far.
+// Counts are the numbers of messages by outcome so far.
 type Counts struct {
 	Published int64 // confirmed
 	Failed    int64 // reported as failed, of those that Publish waited for
@@ -78,8 +78,8 @@ func New(ctx context.Context, d driver.Driver, c Config) (*Pool, error) {
 	return p, nil
 }
 
-// Publish hands payload over by the first producer that is free and waits for its confirmation, or where the pool answers at
-// once only until it was handed over. payload is copied. Errors: ErrBusy, ErrUnknown, ErrClosed, or the client's own.
+// Publish hands payload, which it copies, to the first free producer and waits for its confirmation, or, if the pool
+// answers at once, only for the handover. Errors: ErrBusy, ErrUnknown, ErrClosed, or the client's own.
 func (p *Pool) Publish(payload []byte) error {
 	j := newJob(payload)
 	defer j.release()
@@ -136,7 +136,7 @@ func (p *Pool) book(err error) error {
 	return err
 }
 
-// Counts is what has happened so far.
+// Counts returns the counts so far.
 func (p *Pool) Counts() Counts {
 	return Counts{
 		Published: p.published.Load(), Failed: p.failed.Load(), Busy: p.busy.Load(), Unknown: p.unknown.Load(),
@@ -144,7 +144,7 @@ func (p *Pool) Counts() Counts {
 	}
 }
 
-// Close publishes what waits, waits for what is outstanding as long as Fate, and closes the producers.
+// Close publishes the waiting messages, waits up to Fate for outstanding confirmations, and closes the producers.
 func (p *Pool) Close() error {
 	p.closing.Lock()
 	again := p.closed

@@ -1,5 +1,5 @@
-// Package ride is what the pipeline carries: a skier's ride on a lift, the rules that a posted one has to meet, and its
-// form as a message. It knows nothing of HTTP, brokers or states.
+// Package ride defines what the pipeline carries: a skier's ride on a lift, the rules that a posted ride has to meet, and
+// its form as a message. It knows nothing of HTTP, brokers or states.
 package ride
 
 import (
@@ -28,10 +28,10 @@ type Ride struct {
 	At     int64 `json:"at,omitempty"` // when the request was due, on the host's clock.Now axis; 0: not known
 }
 
-// ID tells a ride from every other one, however often it is posted or delivered.
+// ID identifies a ride, however often it is posted or delivered.
 type ID [16]byte
 
-// KeyID is the ID of the ride that a client posts under a key of its own, always the same for the same key.
+// KeyID returns the ID of the ride that a client posts under a key of its own, always the same for the same key.
 func KeyID(key string) (id ID) {
 	h := xxh3.HashString128(key)
 	b := h.Bytes()
@@ -147,8 +147,8 @@ type body struct {
 	Lift *int `json:"liftID"`
 }
 
-// ParseBody reads what a client posts, {"time": 217, "liftID": 21}, into r. An error is *ErrInvalid; what is no JSON is the
-// field "body".
+// ParseBody reads what a client posts, {"time": 217, "liftID": 21}, into r. An error is *ErrInvalid, of the field "body" if
+// text is no JSON.
 func (r *Ride) ParseBody(text []byte) error {
 	var b body
 	d := json.NewDecoder(bytes.NewReader(text))

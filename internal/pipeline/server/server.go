@@ -1,5 +1,5 @@
-// Package server takes rides in by HTTP and hands them to a broker; openapi.yaml describes it. It knows nothing of who
-// consumes them, beyond an address that can be asked for a skier's vertical.
+// Package server takes rides in by HTTP and hands them to a broker; openapi.yaml describes it. It knows nothing of the
+// consumer, beyond an address that it can ask for a skier's vertical.
 package server
 
 import (
@@ -46,7 +46,7 @@ const (
 	retry   = "1" // seconds
 )
 
-// Publisher hands a message over and tells its fate, as a pool does.
+// Publisher hands a message over and returns its fate, as a pool does.
 type Publisher interface {
 	Publish(payload []byte) error
 	Counts() pool.Counts
@@ -65,7 +65,7 @@ type Server struct {
 	// Name is in the header Part of every health check; "": no such header.
 	Name     string
 	to       Publisher
-	from     Verticals // nil: there is none to ask
+	from     Verticals // nil: no consumer to ask
 	stopping atomic.Bool
 	requests atomic.Int64
 	accepted atomic.Int64
@@ -75,7 +75,7 @@ type Server struct {
 // New makes a server that publishes to to. from may be nil.
 func New(to Publisher, from Verticals) *Server { return &Server{to: to, from: from} }
 
-// Stopping has the health check say so, so that balancers send no more requests here.
+// Stopping has the health check report that the server is stopping, so that balancers send no more requests here.
 func (s *Server) Stopping() { s.stopping.Store(true) }
 
 // answer is the body of everything but a vertical.
@@ -86,7 +86,7 @@ type answer struct {
 
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.requests.Add(1)
-	// The path as it was sent: nothing is cleaned up, so a path with dots or double slashes in it is another one.
+	// The path as it was sent: it is not cleaned, so dots or double slashes make it another path.
 	switch path := r.URL.EscapedPath(); {
 	case path == "/health":
 		if s.Name != "" {
@@ -154,7 +154,7 @@ func (s *Server) day(w http.ResponseWriter, r *http.Request, parts []string) {
 	s.post(w, r, of)
 }
 
-// dayOf is what a path says of a ride, or of what is asked for.
+// dayOf reads the values that a path gives for a ride or a query.
 func dayOf(parts []string) (of ride.Ride, err error) {
 	of = ride.Ride{Time: 1, Lift: 1} // which only a body says
 	for i, name := range []string{"resortID", "seasonID", "dayID", "skierID"} {
@@ -199,7 +199,7 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request, of ride.Ride) {
 	reply(w, http.StatusCreated, answer{Message: "accepted"})
 }
 
-// complete reads a posted body, and what the headers Key and At say, into a ride of which the path is read.
+// complete reads a posted body and the headers Key and At into a ride whose path has been read.
 func complete(of *ride.Ride, body []byte, key, due string) error {
 	if err := of.ParseBody(body); err != nil {
 		return err
@@ -259,7 +259,7 @@ func (s *Server) vertical(w http.ResponseWriter, r *http.Request, skier string) 
 	s.ask(w, r, q)
 }
 
-// ParseQuery reads what a skier's vertical is asked for by: resort is needed, season and day are not.
+// ParseQuery reads the query for a skier's vertical: resort is required, season and day are not.
 func ParseQuery(skier string, get func(string) string) (q Query, err error) {
 	if q.Skier, err = ride.Number("skierID", skier); err != nil {
 		return q, err
@@ -329,8 +329,8 @@ func unavailable(w http.ResponseWriter, why string) {
 	reply(w, http.StatusServiceUnavailable, answer{Message: why})
 }
 
-// unpublished words why a ride was not accepted. In each case the client may post it again under its key. What the broker said is for
-// the server's own log, once a second.
+// unpublished answers with the reason why a ride was not accepted. The client may post it again under its key in any case.
+// The broker's error goes only to the server's own log, once a second.
 func (s *Server) unpublished(w http.ResponseWriter, err error) {
 	switch {
 	case errors.Is(err, pool.ErrBusy):
