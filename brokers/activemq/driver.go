@@ -88,7 +88,7 @@ func (d *destinations) virtual(t driver.Topology) bool {
 	return d.kind == "VirtualTopic" || d.kind == "auto" && len(t.Subscriptions) > 1
 }
 
-// Target is the queue or the virtual topic.
+// Target returns the queue or the virtual topic.
 func (d *destinations) Target(t driver.Topology, topic int) amqp10.Node {
 	if d.kind == plainTopic {
 		return topicNode(t, topic)
@@ -106,7 +106,7 @@ func topicNode(t driver.Topology, topic int) amqp10.Node {
 // oneSegment keeps a subscription's name from being taken for several parts of a destination's.
 var oneSegment = strings.NewReplacer(".", "_", "*", "_", ">", "_")
 
-// Source is the subscription's queue; consumers of the same one share its messages.
+// Source returns the subscription's queue; consumers of the same one share its messages.
 func (d *destinations) Source(t driver.Topology, topic, subscription int) amqp10.Node {
 	if d.kind == plainTopic {
 		return topicNode(t, topic)

@@ -2,7 +2,7 @@ package activemq
 
 import "github.com/brokermark/brokermark/internal/driver"
 
-// natives are the server's settings that newDestinations looks for, its own defaults.
+// natives returns the server's settings that newDestinations looks for, its own defaults.
 func natives(g driver.Guarantee) []driver.Native {
 	if g.Persistence == driver.Memory {
 		return nil

@@ -49,7 +49,7 @@ func install(ctx context.Context, i *provision.Install) error {
 	return extractSchema(i)
 }
 
-// libraries are the jars with which the version reads activemq.xml and writes its log.
+// libraries returns the jars with which the version reads activemq.xml and writes its log.
 func libraries(version string) []string {
 	switch {
 	case version == "5.15.9":
@@ -78,7 +78,7 @@ func configure(_ context.Context, n *provision.Node) error {
 // usualMemory is the memory setting of the product's own start script.
 var usualMemory = []string{"-Xms64M", "-Xmx1G"}
 
-// command has the memory and the openings of the server's own start script.
+// command runs the server with the memory and the --add-opens options of its own start script.
 func command(n *provision.Node) (provision.Command, error) {
 	usual := slices.Clone(usualMemory)
 	for _, p := range []string{"java.io", "java.security", "java.net", "java.lang", "java.util", "java.util.concurrent", "java.util.concurrent.atomic"} {

@@ -40,7 +40,7 @@ var acceptorKeys = []string{
 // ours are the elements that the recipe sets itself.
 var ours = []string{"name", "bindings-directory", "journal-directory", "paging-directory", "large-messages-directory", "node-manager-lock-directory", "cluster-user", "cluster-password"}
 
-// customary is what the server's own `artemis create` writes, beside the schema's defaults.
+// customary returns the settings that the server's own `artemis create` writes, beside the schema's defaults.
 func customary(tuned string) (core, acceptor, address map[string]string) {
 	core = map[string]string{
 		"persistence-enabled": "true", "max-redelivery-records": "1", "journal-type": "NIO", "journal-datasync": "true", "journal-min-files": "2",
@@ -166,7 +166,7 @@ const (
 `
 )
 
-// others are the files beside broker.xml that the server reads.
+// others writes the files beside broker.xml that the server reads.
 func others(n *provision.Node) error {
 	etc := filepath.Join(n.Dir, "etc")
 	login, modules := n.Cluster.Login, usersModule

@@ -215,7 +215,7 @@ func (a *addresses) Queue(ctx context.Context, l *amqp10.Link, t driver.Topology
 	return q, nil
 }
 
-// Target is the address; the capability keeps the client's messages from being routed the other way.
+// Target returns the address; the capability keeps the client's messages from being routed the other way.
 func (a *addresses) Target(t driver.Topology, topic int) amqp10.Node {
 	kind := "queue"
 	if a.multicast(t) {
@@ -224,7 +224,7 @@ func (a *addresses) Target(t driver.Topology, topic int) amqp10.Node {
 	return amqp10.Node{Address: t.Topics[topic].Name, Capabilities: []string{kind}}
 }
 
-// Source is the queue by its fully qualified name: attaching to it never makes another one.
+// Source returns the queue by its fully qualified name: attaching to it never makes another one.
 func (a *addresses) Source(t driver.Topology, topic, subscription int) amqp10.Node {
 	return amqp10.Node{Address: t.Topics[topic].Name + "::" + a.queue(t, topic, subscription)}
 }

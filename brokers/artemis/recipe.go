@@ -81,7 +81,7 @@ func configure(_ context.Context, n *provision.Node) error {
 // usualMemory is the memory setting of the product's own start script.
 var usualMemory = []string{"-XX:+UseG1GC", "-XX:+UseStringDeduplication", "-Xms512M", "-Xmx2G"}
 
-// command is what the server's own script runs, with the options of java in its artemis.profile.
+// command returns the command of the server's own script, with the options of java in its artemis.profile.
 func command(n *provision.Node) (provision.Command, error) {
 	home, etc := n.Cluster.Install, filepath.Join(n.Dir, "etc")
 	arch := map[string]string{"amd64": "x86_64", "386": "i686"}[runtime.GOARCH]

@@ -11,7 +11,7 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-// artemisPerf is the command perf of the program artemis, which comes with the server. It is started by the product's own script.
+// artemisPerf returns the command perf of the program artemis, which comes with the server. It is started by the product's own script.
 func artemisPerf() maker.Tool {
 	server := recipe()
 	return maker.Tool{

@@ -68,7 +68,7 @@ func conf(n *provision.Node, asked map[string]string) ([]byte, error) {
 	return xml.MarshalIndent(root, "", "  ")
 }
 
-// listener is the only one, in the clear or with TLS.
+// listener returns the only listener, plain or with TLS.
 func listener(n *provision.Node) (*element, error) {
 	kind := "tcp-listener"
 	var secure *element

@@ -52,7 +52,7 @@ func configure(ctx context.Context, n *provision.Node) error {
 		settings["allow_anonymous"] = false
 	}
 	lines := node(n)
-	first := len(lines) // of what was asked for
+	first := len(lines) // lines after these were asked for
 	names := slices.Sorted(maps.Keys(settings))
 	for _, name := range names {
 		value := provision.Text(settings[name])

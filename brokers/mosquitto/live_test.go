@@ -121,7 +121,7 @@ func TestProducerAndConsumerComeBackAfterARestart(t *testing.T) {
 			if got := r.Received(0); len(got) != 601 || !slices.IsSorted(got) {
 				t.Errorf("%d messages came, in order: %v; want 601 in order", len(got), slices.IsSorted(got))
 			}
-			// The subscription that nobody consumes was made again, too.
+			// The subscription without a consumer was made again, too.
 			r.Consume(t, driver.ConsumerConfig{Subscription: 1})
 			livetest.Eventually(t, "the other subscription has what came after the restart", func() bool { return len(r.Received(1)) == 600 })
 		})
@@ -135,7 +135,7 @@ func TestMessageWhoseSubscriptionIsGoneFails(t *testing.T) {
 	for range 3 { // the slot, and with it the packet's identifier, is used again
 		livetest.Says(t, r.Send(t, "for nobody"), "no subscription")
 	}
-	// Where a topic has no subscriptions, nobody was to have it.
+	// If a topic has no subscriptions, no consumer was to have it.
 	for _, g := range []driver.Guarantee{least, exactly} {
 		livetest.Must(t, opened(t, target, g, nil).Send(t, "published only"))
 	}
@@ -147,7 +147,7 @@ type cutter struct {
 	mu   sync.Mutex
 	open map[net.Conn]bool
 	had  int  // connections when they were cut last
-	shut bool // nobody is passed on
+	shut bool // no connection is passed on
 }
 
 func newCutter(t *testing.T, address string) *cutter {
@@ -193,7 +193,7 @@ func (c *cutter) dial(address string) (net.Conn, error) {
 	return net.Dial("tcp", address)
 }
 
-// hold lets nobody through until it is told so again with false.
+// hold lets no connection through until it is called with false.
 func (c *cutter) hold(shut bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -210,7 +210,7 @@ func (c *cutter) cut() {
 	clear(c.open)
 }
 
-// whole tells that there are as many connections as before they were cut.
+// whole reports whether there are as many connections as before they were cut.
 func (c *cutter) whole() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -19,7 +19,7 @@ import (
 //go:embed locks
 var locks embed.FS
 
-// natsBench is nats-bench, an example of the Go client.
+// natsBench returns nats-bench, an example of the Go client.
 func natsBench() maker.Tool {
 	return maker.Tool{
 		Name: "nats-bench",

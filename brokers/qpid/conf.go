@@ -66,7 +66,7 @@ func place(n *provision.Node, asked map[string]string) (placed, error) {
 	return p, check(n, asked)
 }
 
-// check refuses values that the server would take for another, or only complain about in its log.
+// check refuses values that the server would misread, or only complain about in its log.
 func check(n *provision.Node, asked map[string]string) error {
 	kinds := []string{"BDB", "DERBY", "Memory"}
 	if len(n.Cluster.Nodes) > 1 {
@@ -84,7 +84,7 @@ func check(n *provision.Node, asked map[string]string) error {
 	return nil
 }
 
-// conf is the broker's initial configuration.
+// conf returns the broker's initial configuration.
 func conf(n *provision.Node, asked map[string]string) ([]byte, error) {
 	p, err := place(n, asked)
 	if err != nil {

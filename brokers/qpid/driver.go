@@ -153,12 +153,12 @@ func (n *nodes) Remove(ctx context.Context, l *amqp10.Link, t driver.Topology, t
 	return nil
 }
 
-// Target is the queue, or the exchange.
+// Target returns the queue, or the exchange.
 func (n *nodes) Target(t driver.Topology, topic int) amqp10.Node {
 	return amqp10.Node{Address: t.Topics[topic].Name}
 }
 
-// Source is the subscription's queue.
+// Source returns the subscription's queue.
 func (n *nodes) Source(t driver.Topology, topic, subscription int) amqp10.Node {
 	return amqp10.Node{Address: queue(t, topic, subscription)}
 }

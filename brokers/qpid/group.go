@@ -10,12 +10,12 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-// groupAddress is where a member speaks with the others.
+// groupAddress returns the address at which a member talks to the others.
 func groupAddress(n *provision.Node) string { return "127.0.0.1:" + strconv.Itoa(n.Ports["group"]) }
 
 var newRole = regexp.MustCompile(`HA-1010 : Role change reported: Node : '(\S+)' \(\S+\) : from '\w+' to '(\w+)'`)
 
-// role is the last one that the node has reported of itself.
+// role returns the last role that the node has logged.
 func role(n *provision.Node) (string, error) {
 	log, err := n.Log()
 	if err != nil {
@@ -69,7 +69,7 @@ func inSync(ctx context.Context, c *provision.Cluster) (int, error) {
 	return in, nil
 }
 
-// leader is the node that has the virtual host.
+// leader returns the node that has the virtual host.
 func leader(ctx context.Context, c *provision.Cluster) (int, error) {
 	id, err := provision.Ask(c, func(n *provision.Node) (int, error) { return n.ID, serves(ctx, n) })
 	if err != nil {

@@ -161,7 +161,7 @@ func remove(ctx context.Context, m *management, t driver.Topology, topic int) er
 	return nil
 }
 
-// Target is the queue, or the exchange.
+// Target returns the queue, or the exchange.
 func (n *nodes) Target(t driver.Topology, topic int) amqp10.Node {
 	if exchanged(t) {
 		return amqp10.Node{Address: path("exchanges", t.Topics[topic].Name)}
@@ -169,7 +169,7 @@ func (n *nodes) Target(t driver.Topology, topic int) amqp10.Node {
 	return n.Source(t, topic, 0)
 }
 
-// Source is the subscription's queue.
+// Source returns the subscription's queue.
 func (n *nodes) Source(t driver.Topology, topic, subscription int) amqp10.Node {
 	return amqp10.Node{Address: path("queues", queue(t, topic, subscription))}
 }

@@ -10,7 +10,7 @@ import (
 
 const misled = "rabbitmq-stream-misled"
 
-// A recipe of its own, since nobody may set what the servers here tell their clients.
+// A recipe of its own, since no setting changes which addresses the servers here send their clients.
 func init() {
 	r := rabbitserver.Recipe(rabbitserver.Protocol{Plugin: "rabbitmq_stream", Ready: ready, Listen: func(n *provision.Node) map[string]string {
 		keys := listen(n)

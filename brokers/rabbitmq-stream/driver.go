@@ -131,7 +131,7 @@ func (d *streams) create(l *link, t driver.Topic) error {
 	return l.DeclareStream(t.Name, stream.NewStreamOptions().SetMaxAge(age).SetMaxLengthBytes(length).SetMaxSegmentSizeBytes(segment))
 }
 
-// bytesOf is nil for unset, which leaves the server's default.
+// bytesOf returns nil for unset, which leaves the server's default.
 func bytesOf(n int64) *stream.ByteCapacity {
 	if n == unset {
 		return nil

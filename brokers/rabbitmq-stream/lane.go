@@ -29,7 +29,7 @@ type lane struct {
 	up     chan struct{} // closed while there is a connection
 	pub    *publisher    // nil: none
 	count  int           // of connections so far
-	lost   bool          // what was open on a connection, and no Send has failed since
+	lost   bool          // messages were open on a lost connection, and no Send has failed since
 	queue  []*outgoing   // open, to be written
 	nextID int64
 
@@ -53,8 +53,8 @@ func newLane(p *producer, stream, name string) *lane {
 	}
 }
 
-// publisher are the client's options. Nothing may time out: a confirm that is late isn't one that is lost, and the
-// client forgets a message with its timeout.
+// publisher returns the client's options. Nothing may time out: a late confirm is not a lost one, and the client forgets a
+// message that times out.
 func (d *streams) publisher(c driver.ProducerConfig, name string) *stream.ProducerOptions {
 	o := stream.NewProducerOptions().SetConfirmationTimeOut(100 * time.Hour).SetQueueSize(min(max(c.InFlight+1, 500), 1_000_000))
 	if driver.UsesStock(d.cfg.Client) {
@@ -138,7 +138,7 @@ func (l *lane) take(m *driver.Message) bool {
 	return true
 }
 
-// await waits for a connection and returns which it is; 0: in vain.
+// await waits for a connection and returns its number; 0 if none comes in time.
 func (l *lane) await(ctx context.Context, until <-chan time.Time) int {
 	l.mu.Lock()
 	up := l.up
@@ -254,7 +254,7 @@ func (l *lane) fill(rest []*outgoing) (n int) {
 		if names := l.p.cfg.Headers; len(names) > 0 {
 			whole = appendProperties(whole, names, o.headers.Values())
 		}
-		whole = appendData(whole, o.payload) // where it moves, what was encoded before stays valid
+		whole = appendData(whole, o.payload) // if it moves, messages that were encoded before stay valid
 		if room -= len(whole) - from + perEntry; n > 0 && (room < 0 || n >= most) {
 			break
 		}

@@ -44,7 +44,7 @@ func (o *outgoing) encodedByClient(headers []string) *encoded {
 	return &encoded{m, o}
 }
 
-// sentBy is the slot's message that the client speaks of.
+// sentBy returns the slot's message that the client means.
 func sentBy(m message.StreamMessage) (o *outgoing, ok bool) {
 	switch m := m.(type) {
 	case *outgoing:

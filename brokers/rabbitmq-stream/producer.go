@@ -52,8 +52,8 @@ type share struct {
 	users int
 }
 
-// Producer declares a publisher for every stream of its topics. With exactly-once they have names, by which the
-// server recognises what is sent again.
+// Producer declares a publisher for every stream of its topics. With exactly-once they have names, by which the server
+// recognises repeated messages.
 func (d *streams) Producer(ctx context.Context, c driver.ProducerConfig, r driver.Receipts) (driver.Producer, error) {
 	return resend.Producer(d.cfg.Guarantee, c, r, func(r driver.Receipts) (driver.Producer, error) {
 		return d.producer(ctx, c, r)
@@ -121,7 +121,7 @@ func (p *producer) Send(ctx context.Context, batch []driver.Message) error {
 	for i := range batch {
 		m := &batch[i]
 		l := p.route(m)
-		if !m.Resent { // what is sent again keeps the number that it has been sent with, if it was
+		if !m.Resent { // a repeated message keeps its number, if it has one
 			p.slots[m.Slot].home = nil
 		}
 		if !l.touched {

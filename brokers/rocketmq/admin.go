@@ -15,7 +15,7 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// Requests of the broker's own protocol; the proxy's has none that make topics.
+// Requests of the broker's own protocol; the proxy's protocol has none that create topics.
 const (
 	setOffset   = 15
 	makeTopic   = 17
@@ -92,7 +92,7 @@ func (a *admin) ask(ctx context.Context, code int, fields map[string]string, bod
 	}
 }
 
-// exchange is one attempt; it leaves no connection behind where that failed.
+// exchange makes one attempt; if that fails, it leaves no connection behind.
 func (a *admin) exchange(ctx context.Context, code int, fields map[string]string, body []byte) (reply []byte, err error) {
 	if a.conn == nil {
 		if a.conn, err = socket.Dial(ctx, a.address, a.config.Target.TLS); err != nil {
@@ -154,7 +154,7 @@ func readFrame(conn io.Reader, opaque int32) (header, []byte, error) {
 	return h, text[head:], nil
 }
 
-// settings are the broker's own, by name.
+// settings returns the broker's settings, by name.
 func (a *admin) settings(ctx context.Context) (map[string]string, error) {
 	text, err := a.ask(ctx, tellConfig, nil, nil)
 	if err != nil {

@@ -152,8 +152,8 @@ func parse(types map[string]string, name, value string) (any, error) {
 	return parsed, nil
 }
 
-// selfSigned is a key with a certificate that names no host: the proxy loads one in any case, and makes one itself, in seconds,
-// where it is given none.
+// selfSigned returns a key with a certificate that names no host: the proxy needs one in any case, and takes seconds to
+// make it itself.
 func selfSigned() (key, cert []byte, err error) {
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

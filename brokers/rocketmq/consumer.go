@@ -38,8 +38,8 @@ type consumer struct {
 
 	mu    sync.Mutex
 	known bool               // the proxy knows this client's settings
-	told  bool               // the log has why a receive failed, since they were last told
-	lose  context.CancelFunc // ends the telemetry by which it does
+	told  bool               // a failed receive was logged since the proxy last got the settings
+	lose  context.CancelFunc // ends the telemetry stream, which carries the settings
 
 	listening sync.WaitGroup
 }
@@ -180,7 +180,7 @@ func (r *consumer) beat(ctx context.Context) {
 	}
 }
 
-// receiver is one receive after the other, of one topic.
+// receiver makes one receive after the other, of one topic.
 type receiver struct {
 	*consumer
 	topic    int
@@ -343,7 +343,7 @@ func (d *deliveries) first(seat driver.Seat, topic int, id string) bool {
 	prefix, text, _ := strings.Cut(id, "-")
 	number, err := strconv.ParseUint(text, 10, 64)
 	if err != nil {
-		return true // of somebody else
+		return true // a message of another program
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -66,7 +66,7 @@ func (l *link) with(ctx context.Context) context.Context {
 	return metadata.NewOutgoingContext(ctx, l.head)
 }
 
-// answers asks something that any proxy answers: it doesn't know this client, and says so.
+// answers asks a question that any proxy answers: that it doesn't know this client.
 func (l *link) answers(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, openPatience)
 	defer cancel()

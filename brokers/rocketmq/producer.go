@@ -160,7 +160,7 @@ func (p *producer) handOver() {
 	}
 }
 
-// lane is the one that a key belongs to.
+// lane returns the number of the lane that a key belongs to.
 func (p *producer) lane(key []byte) int {
 	switch {
 	case !p.byKey:

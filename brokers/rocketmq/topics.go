@@ -36,8 +36,8 @@ func name(text string) string {
 
 func (s *session) topicName(topic int) string { return name(s.topology.Topics[topic].Name) }
 
-// groupName is the consumer group of a subscription; each topic has its own, as the broker wants a group to read the same
-// topics everywhere.
+// groupName returns the consumer group of a subscription; each topic has its own, since the broker wants all members of a
+// group to read the same topics.
 func (s *session) groupName(topic, subscription int) string {
 	return name(s.topology.Topics[topic].Name + "-" + s.topology.Subscriptions[subscription])
 }
@@ -78,7 +78,7 @@ func attributes(g driver.Guarantee) string {
 	return "+message.type=NORMAL"
 }
 
-// group is a consumer group as the broker has it.
+// group returns a consumer group as the broker has it.
 func group(g driver.Guarantee, name string) map[string]any {
 	return map[string]any{
 		"groupName": name, "consumeEnable": true, "consumeFromMinEnable": true, "consumeMessageOrderly": g.Ordering == driver.Ordered,

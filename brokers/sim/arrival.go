@@ -53,7 +53,7 @@ func (b *broker) isKilled() bool {
 	}
 }
 
-// soonest is the least time from arrival to whatever the server has to do first for a message of p.
+// soonest returns the least time from arrival to the server's first action for a message of p.
 func (b *broker) soonest(p *producer) int64 {
 	if p.atMostOnce {
 		return b.delay.least()
@@ -123,7 +123,7 @@ func (b *broker) take(p *producer, m *driver.Message, arrival int64) {
 	}
 }
 
-// hit says whether the message that arrives now is an n-th one.
+// hit reports whether the arriving message is an every-th one.
 func (b *broker) hit(every int64) bool { return every > 0 && b.stats.Arrived%every == 0 }
 
 // dispatch puts a parcel into the queue of every subscription.

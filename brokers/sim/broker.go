@@ -62,7 +62,7 @@ func newBroker(address string, s settings) *broker {
 	}
 }
 
-// elapsed is real time since the first message, without pauses.
+// elapsed returns the real time since the first message, without pauses.
 func (b *broker) elapsed(now int64) int64 {
 	if b.paused != 0 {
 		now = b.paused
@@ -70,7 +70,7 @@ func (b *broker) elapsed(now int64) int64 {
 	return now - b.origin - b.pauses
 }
 
-// wall is now() when broker time passes t.
+// wall returns the value of now when broker time passes t.
 func (b *broker) wall(t int64) int64 { return b.freezes.real(t) + b.origin + b.pauses }
 
 // create makes the topics and subscriptions of t that don't exist yet.
@@ -174,7 +174,7 @@ func (t *topic) partition(key []byte) int {
 	return int(h % uint32(t.partitions))
 }
 
-// backlog is the number of messages that wait in the fullest subscription.
+// backlog returns the number of messages that wait in the fullest subscription.
 func (t *topic) backlog() int {
 	most := 0
 	for _, s := range t.subscriptions {

@@ -7,7 +7,7 @@ import (
 
 var epoch = time.Now()
 
-// now is the broker's own clock, in nanoseconds. It has nothing to do with the harness's: a broker has one too.
+// now returns the time on the broker's own clock, in nanoseconds, which has nothing to do with the harness's.
 func now() int64 { return int64(time.Since(epoch)) }
 
 const never = int64(math.MaxInt64)

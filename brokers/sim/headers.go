@@ -10,7 +10,7 @@ import (
 // value. Lengths take two bytes; a name of length 0 ends the list. The highest bit of the payload's length marks such a message.
 const withHeaders = 1 << 31
 
-// sized is the length of a message of this producer as it is stored.
+// sized returns the length of a message of this producer as it is stored.
 func (p *producer) sized(m *driver.Message) int {
 	n := len(m.Payload)
 	if len(p.names) == 0 {

@@ -19,7 +19,7 @@ type memory struct {
 	open  *chunk
 }
 
-// fits says whether a payload of n bytes beside extra further bytes is within the limit.
+// fits reports whether a payload of n bytes beside extra further bytes is within the limit.
 func (m *memory) fits(n int, extra int64) bool {
 	taken := m.taken + extra
 	if m.open != nil {

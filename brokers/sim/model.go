@@ -43,7 +43,7 @@ func (s *service) serve(arrival int64) int64 {
 	return s.departure
 }
 
-// chill is how much longer the next message takes because the server is still warming up.
+// chill returns how much longer the next message takes because the server is still warming up.
 func (s *service) chill() int64 {
 	if s.served >= s.warming {
 		return 0
@@ -109,7 +109,7 @@ func (d *delay) draw() int64 {
 	return int64(d.latency)
 }
 
-// least is a lower bound of every draw: nothing sent from now on is delivered earlier than that.
+// least returns a lower bound of every draw: nothing sent from now on is delivered earlier than that.
 func (d *delay) least() int64 {
 	if d.distribution == constant {
 		return int64(d.latency)
@@ -117,7 +117,7 @@ func (d *delay) least() int64 {
 	return 0
 }
 
-// frozen says that the broker stands still at real time t.
+// frozen reports whether the broker stands still at real time t.
 func (f freezes) frozen(t int64) bool {
 	if f.length == 0 || t < f.first {
 		return false

@@ -15,7 +15,7 @@ const (
 	handful = 256
 )
 
-// server carries out what is due: one goroutine on a thread of its own.
+// server does everything that is due, in one goroutine on a thread of its own.
 type server struct {
 	broker *broker
 	waker  *waker

@@ -119,7 +119,7 @@ func clean(d driver.Driver, p Plan) error {
 		return nil
 	}
 	timeout := cleanTime + time.Duration(len(topology.Topics))*cleanTimePerTopic
-	// Not the caller's context: after Ctrl-C that has ended, and the broker is to be cleaned all the same.
+	// Not the caller's context: that has ended after Ctrl-C, but the broker has to be cleaned.
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	if err := cleaner.Clean(ctx); err != nil && p.Outlives {

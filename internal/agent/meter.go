@@ -67,7 +67,7 @@ func Between(earlier, later Metered, at int64) Metered {
 // interpolate returns the value at a share, from 0 to 1, of the way from a to b.
 func interpolate[T ~int64](a, b T, share float64) T { return a + T(float64(b-a)*share) }
 
-// interpolateCounts is interpolate for two counts, of which either may be NotCounted.
+// interpolateCounts is like interpolate, for two counts of which either may be NotCounted.
 func interpolateCounts(a, b int64, share float64) int64 {
 	if a < 0 || b < 0 {
 		return NotCounted

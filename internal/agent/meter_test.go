@@ -31,7 +31,7 @@ func TestWhatWasUsedBetweenTwoReadingsGrowsEvenly(t *testing.T) {
 	}
 }
 
-// Of calls that the kernel lost between two readings nobody knows whether they came before or after a time in between.
+// It is unknown whether calls that the kernel lost between two readings came before or after a time in between.
 func TestFlushesLostBetweenTwoReadingsLeaveTheirNumberThereUnknown(t *testing.T) {
 	a, b := Metered{At: 1000, Flushes: 10, Gaps: 1}, Metered{At: 2000, Flushes: 30, Gaps: 2}
 	if got := Between(a, b, 1500); got.Flushes != NotCounted {

@@ -92,7 +92,7 @@ func (e *httpError) Error() string { return e.err.Error() }
 
 func badRequest(err error) error { return &httpError{code: http.StatusBadRequest, err: err} }
 
-// statusOf is the HTTP status of an answer.
+// statusOf returns the HTTP status of an answer.
 func statusOf(err error) int {
 	var known *httpError
 	switch {

@@ -116,7 +116,7 @@ func underWayText(claims []store.Claim, records []store.Record) string {
 	return text
 }
 
-// counted is a number of things in words: "1 run", "2 runs".
+// counted returns a number of things in words: "1 run", "2 runs".
 func counted(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun

@@ -40,8 +40,8 @@ func text(name string, content []byte) File {
 	}}
 }
 
-// Sorted returns the records in the order of a bundle, numbered from 1: as they began, whatever the order in which a store was given
-// them. Of those that a store takes for one record it keeps the first, as an import does.
+// Sorted returns the records in the order of a bundle, numbered from 1: as they began, whatever their order in the store.
+// Of those that a store takes for one record it keeps the first, as an import does.
 func Sorted(records []store.Record) []store.Record {
 	sorted := slices.SortedStableFunc(slices.Values(records), compare)
 	sorted = slices.CompactFunc(sorted, func(a, b store.Record) bool { return compare(a, b) == 0 })
@@ -51,7 +51,7 @@ func Sorted(records []store.Record) []store.Record {
 	return sorted
 }
 
-// compare orders records by what tells them apart in a store.
+// compare orders records by what identifies them in a store.
 func compare(a, b store.Record) int {
 	return cmp.Or(a.Began.Compare(b.Began), cmp.Compare(a.PointID, b.PointID), cmp.Compare(a.Repetition, b.Repetition), cmp.Compare(a.Status, b.Status))
 }

@@ -80,7 +80,7 @@ func TestABundleIsTheSameInWhateverOrderAStoreHasItsRecords(t *testing.T) {
 	}
 }
 
-// What lies in a folder beside a study may be nobody else's business.
+// Other files in a folder beside a study may be private.
 func TestABundleHasTheStudysFilesAndNoTimes(t *testing.T) {
 	c := contents(t, storetest.Demo()[:2])
 	c.Authors = []string{"Ada: Lovelace"}

@@ -59,7 +59,7 @@ func (c Contents) Write(w io.Writer) error {
 		text("README.md", c.readme()), text("read.py", pythonScript), text("read.R", rScript)))
 }
 
-// StudyFolder is the folder that has the study's files. A study without a name of its own has that of its folder.
+// StudyFolder returns the folder of the study's files. A study without a name of its own has that of its folder.
 func StudyFolder(study string) string { return "study/" + unsafeInName.ReplaceAllString(study, "-") }
 
 // unsafeInName is a character that not every file system takes.
@@ -157,7 +157,7 @@ func addNew[T comparable](list []T, v T) []T {
 	return append(list, v)
 }
 
-// day is a date, or "" for none.
+// day returns t's date, or "" for the zero time.
 func day(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -165,7 +165,7 @@ func day(t time.Time) string {
 	return t.UTC().Format(time.DateOnly)
 }
 
-// citation is the bundle's CITATION.cff, of the Citation File Format 1.2.0.
+// citation returns the bundle's CITATION.cff, of the Citation File Format 1.2.0.
 func (c Contents) citation() ([]byte, error) {
 	type person struct {
 		Name string `yaml:"name"`
@@ -202,7 +202,7 @@ var (
 	rScript []byte
 )
 
-// readme says what each file is.
+// readme returns a page that explains each file.
 func (c Contents) readme() []byte {
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "# %s\n\n%s\n\n", c.Study.Name, c.about())

@@ -26,7 +26,7 @@ const (
 	maxFile    = 64 << 20 // those that are read whole
 )
 
-// Check refuses a zip that is no bundle, whose names or sizes are none of a bundle, or whose files differ from their sums.
+// Check refuses a zip that is no bundle, that has names or sizes which no bundle has, or whose files differ from their sums.
 func Check(path string) (Manifest, error) {
 	z, err := zip.OpenReader(path)
 	if err != nil {
@@ -40,7 +40,7 @@ func Check(path string) (Manifest, error) {
 	return m, nil
 }
 
-// check is Check of a zip's files.
+// check is Check for a zip's files.
 func check(list []*zip.File) (m Manifest, err error) {
 	files, err := named(list)
 	if err != nil {
@@ -120,7 +120,7 @@ func named(list []*zip.File) (map[string]*zip.File, error) {
 	return files, nil
 }
 
-// content is a file of moderate size.
+// content returns the content of a file of moderate size.
 func content(f *zip.File) ([]byte, error) {
 	r, err := open(f)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/brokermark/brokermark/internal/verdict"
 )
 
-// Answers are the answers to the claims of a study, in their order, from its records of one side: Then, Now or Published. A claim is
+// Answers returns the answers to the claims of a study, in their order, from its records of one side: Then, Now or Published. A claim is
 // undecidable or has statements. As the answers are given together, they are corrected for their number: at most 5 % of all sets of answers
 // have a wrong one. Figures that a publication prints are what it claims, so they decide as they are.
 func Answers(claims []Claim, set *results.Set, study, side string) []Answer {
@@ -41,7 +41,7 @@ func Answers(claims []Claim, set *results.Set, study, side string) []Answer {
 	return answers
 }
 
-// pointsTo is the answer if any choice of the repetitions decided it.
+// pointsTo returns the answer if any choice of the repetitions decided it.
 func (c Claim) pointsTo(samples []sample) Answer {
 	switch {
 	case c.Undecidable != "":
@@ -83,7 +83,7 @@ func (a *Answer) settle(c Claim) bool {
 	return false
 }
 
-// tooShort is a doubt of the class too short that touches a figure.
+// tooShort returns a doubt of the class too short that touches a figure.
 func (a *Answer) tooShort() (d results.Doubt, ok bool) {
 	for _, p := range a.Parts {
 		for _, d := range p.Doubts {
@@ -115,7 +115,7 @@ func (c Claim) isSure(a Answer, samples []sample, alpha float64) bool {
 	return sure == a.PointsTo
 }
 
-// shared is the part of alpha that each cell has.
+// shared returns the part of alpha that each cell has.
 func (a Answer) shared(alpha float64) float64 {
 	if a.PointsTo != NotReproduced {
 		return alpha

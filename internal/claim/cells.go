@@ -28,8 +28,9 @@ func byCell(samples []sample, axes []string) map[string]group {
 	return cells
 }
 
-// cellAxes are the axes whose values make the cells: those that the statement gives, or else all on which the samples
-// differ, but for those that it compares. If broker and topics vary and topics are compared, each broker is a cell.
+// cellAxes returns the axes whose values make the cells: those that the statement gives, or else all on which the
+// samples differ, but for those that it compares. If broker and topics vary and topics are compared, each broker is a
+// cell.
 func (s Statement) cellAxes(samples []sample, compared ...string) []string {
 	if s.OverGiven {
 		return s.Over
@@ -37,7 +38,7 @@ func (s Statement) cellAxes(samples []sample, compared ...string) []string {
 	return varyingAxes(samples, compared...)
 }
 
-// varyingAxes are the axes on which samples differ, but for the compared ones and that of the sides.
+// varyingAxes returns the axes on which samples differ, but for the compared ones and that of the sides.
 func varyingAxes(samples []sample, compared ...string) []string {
 	values := results.Values{}
 	for _, one := range samples {
@@ -66,8 +67,8 @@ func splitBy(axis string, cell group) ([]group, *undecided) {
 	return groups, nil
 }
 
-// pooledFigure is the metric over the samples of a group, pooled if several of them have it. It is none if no sample has
-// the metric. where says for the reader of the reason where the group stands: "at x=2".
+// pooledFigure returns the metric over the samples of a group, pooled if several of them have it. There is none if no
+// sample has the metric. where says for the reader of the reason where the group stands: "at x=2".
 func (s Statement) pooledFigure(m results.Metric, g group, where string) (Figure, *undecided) {
 	var figures []Figure
 	for _, one := range g.Members {
@@ -91,7 +92,7 @@ func (s Statement) cellFigure(m results.Metric, cell group) (Figure, *undecided)
 	return s.pooledFigure(m, cell, fmt.Sprintf("of %s at %q", m.Name, cell.Name))
 }
 
-// noFigure says why samples have no figure: the usable ones lack the metric, or none is usable.
+// noFigure returns why samples have no figure: the usable ones lack the metric, or none is usable.
 func noFigure(samples []sample, m results.Metric) *undecided {
 	statuses := map[string]bool{}
 	for _, s := range samples {

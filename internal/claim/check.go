@@ -28,7 +28,7 @@ func (s *Statement) refuseUnused(mapping node) {
 	}
 }
 
-// check notes what a complete statement lacks, or says in vain. body is what stands under the name of its kind.
+// check notes what a complete statement lacks, or has without effect. body is the value below the name of its kind.
 func (s *Statement) check(body node) {
 	if s.Kind != Ratio {
 		body.require(s.Metric.Key != "", "metric", "what it is about; brokermark list metrics shows all")

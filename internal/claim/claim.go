@@ -97,7 +97,7 @@ func Sides(set *results.Set, study string) []string {
 	return sides
 }
 
-// Repetitions is the fewest repetitions that any figure of the answer rests on. It is 0 without a figure.
+// Repetitions returns the fewest repetitions that any figure of the answer rests on. It returns 0 without a figure.
 func (a Answer) Repetitions() int {
 	fewest := 0
 	for _, p := range a.Parts {
@@ -108,7 +108,7 @@ func (a Answer) Repetitions() int {
 	return fewest
 }
 
-// Repetitions is the fewest repetitions that any figure of the part rests on. It is 0 without a figure.
+// Repetitions returns the fewest repetitions that any figure of the part rests on. It returns 0 without a figure.
 func (p Part) Repetitions() int {
 	fewest := 0
 	for _, c := range p.Cells {
@@ -119,7 +119,7 @@ func (p Part) Repetitions() int {
 	return fewest
 }
 
-// Count is the number of cells with the verdict v.
+// Count returns the number of cells with the verdict v.
 func (p Part) Count(v Verdict) int {
 	n := 0
 	for _, c := range p.Cells {

@@ -59,16 +59,16 @@ func (s Statement) concludeFromEach(p Part) Part {
 	return p
 }
 
-// leftOpen is the part undecided, and why.
+// leftOpen returns the part as undecided, with the reason.
 func (p Part) leftOpen(why *undecided) Part {
 	p.PointsTo, p.Reason, p.Why = Undecided, why.reason, why.text
 	return p
 }
 
-// places is the number of cells, missing ones counted.
+// places returns the number of cells, including missing ones.
 func (p Part) places() int { return len(p.Cells) + p.Missing }
 
-// whyMissing is why a part is undecided if only missing cells leave it open.
+// whyMissing returns why a part is undecided if only missing cells leave it open.
 func (p Part) whyMissing() *undecided {
 	if p.unmeasured > 0 {
 		return undecidedBecause(FewPlaces, "%d of the %d places that the publication speaks of were measured", p.places()-p.unmeasured, p.places())
@@ -79,7 +79,7 @@ func (p Part) whyMissing() *undecided {
 	return undecidedBecause(NoneUsable, "%d of %d points have no repetition that ended ok", p.Missing, p.places())
 }
 
-// whyCellsOpen is why a part is undecided if some of its cells are.
+// whyCellsOpen returns why a part is undecided if some of its cells are.
 func (p Part) whyCellsOpen() *undecided {
 	var unknown []string // contenders
 	noRatio, withinSpread, anySingle := 0, 0, false
@@ -105,8 +105,8 @@ func (p Part) whyCellsOpen() *undecided {
 	return undecidedBecause(WithinSpread, "%s%s", p.inPlaces(withinSpread), whyWithinSpread(anySingle))
 }
 
-// whyWithinSpread is why the spread of figures doesn't decide. A single repetition has no spread of its own, but a rate
-// that was searched for has one.
+// whyWithinSpread returns why the spread of figures doesn't decide. A single repetition has no spread of its own, but a
+// rate that was searched for has one.
 func whyWithinSpread(single bool) string {
 	if single {
 		return "what is known of the figures allows for both"

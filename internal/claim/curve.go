@@ -48,7 +48,7 @@ func atRates(samples []sample, choice string) []sample {
 	return chosen
 }
 
-// rates are the samples at all rates of a curve, the lowest first.
+// rates returns the samples at all rates of a curve, the lowest first.
 func (s sample) rates() []sample {
 	var rates []sample
 	for _, l := range s.point.MeasuredLoads() {

@@ -31,8 +31,8 @@ func summarized(s results.Summary, u unit.Unit) Figure {
 	return Figure{Value: s.Median, Low: low, High: high, N: s.N, Unit: u}
 }
 
-// quotient is the interval of a/b over all pairs of repetitions of a and b: 38 to 40, divided by 80 to 100, is 38/100
-// to 40/80. There is none if b may be zero, or if one of them may be negative.
+// quotient returns the interval of a/b over all pairs of repetitions of a and b: 38 to 40, divided by 80 to 100, is
+// 38/100 to 40/80. There is none if b may be zero, or if one of them may be negative.
 func quotient(a, b Figure) Figure {
 	bothKnown := a.known() && b.known()
 	if !bothKnown || a.Low < 0 || b.Low <= 0 {
@@ -41,7 +41,7 @@ func quotient(a, b Figure) Figure {
 	return Figure{Value: a.Value / b.Value, Low: a.Low / b.High, High: a.High / b.Low, N: min(a.N, b.N), Unit: unit.Factor}
 }
 
-// change is the ratio f as a change: −0.3 for 0.7.
+// change returns the ratio f as a change: −0.3 for 0.7.
 func (f Figure) change() Figure {
 	if !f.known() {
 		return f
@@ -81,12 +81,12 @@ func pooled(pooling string, figures []Figure) Figure {
 	return Figure{Value: pool(values), Low: pool(lows), High: pool(highs), N: n, Unit: figures[0].Unit}
 }
 
-// fewestRepetitions is the least N of figures, of which there has to be one.
+// fewestRepetitions returns the least N of figures, which must not be empty.
 func fewestRepetitions(figures []Figure) int {
 	return slices.MinFunc(figures, func(a, b Figure) int { return cmp.Compare(a.N, b.N) }).N
 }
 
-// rangeOf is the median of the figures that are known, from the lowest end to the highest end of any.
+// rangeOf returns the median of the figures that are known, from the lowest end to the highest end of any.
 func rangeOf(figures []Figure) Figure {
 	f := pooled(poolMedian, figures)
 	for _, other := range figures {

@@ -202,7 +202,7 @@ func TestAKneeIsBeforeTheLowestRateAtWhichAnyRepetitionJumped(t *testing.T) {
 	}
 }
 
-// A point without a figure stands in nobody's way: what is left needs no pooling.
+// A point without a figure does no harm: the others need no pooling.
 func TestWhatFailedNeedsNoPooling(t *testing.T) {
 	if p := part(t, "over: [], threshold: {expect: {from: 2}}", at{"x=1", []float64{3}}, at{"x=2 status=failed", []float64{3}}); p.PointsTo != claim.Reproduced {
 		t.Errorf("%+v", p)

@@ -84,7 +84,7 @@ func (p *Part) addMissing(samples []sample) {
 	p.missingThoughOK++
 }
 
-// uses notes what stands with the figures of m of the samples, on which a cell is judged: doubts, and the scale at which they were measured.
+// uses notes the doubts of the samples' figures of m, by which a cell is judged, and the scale at which they were measured.
 func (p *Part) uses(m results.Metric, samples []sample) {
 	for _, s := range samples {
 		if s.pair != nil {

@@ -38,7 +38,7 @@ func (n node) problemAt(key, format string, args ...any) {
 	n.found.add(n.yaml.Line, n.path+"."+key, format, args...)
 }
 
-// require notes that a mapping lacks a key, unless it is given. what says what has to stand there.
+// require notes that a mapping lacks a key, unless it is given. what says what belongs there.
 func (n node) require(given bool, key, what string) {
 	if !given {
 		n.problemAt(key, "missing: %s", what)
@@ -47,8 +47,8 @@ func (n node) require(given bool, key, what string) {
 
 func (n node) isMapping() bool { return n.yaml.Kind == yaml.MappingNode }
 
-// entries are the keys of a mapping and their values, in the order of the file. Keys that aren't allowed are problems;
-// without any, all are allowed.
+// entries returns the keys of a mapping and their values, in the order of the file. Keys that aren't allowed are
+// problems; without any, all are allowed.
 func (n node) entries(allowed ...string) iter.Seq2[string, node] {
 	allowed = slices.Sorted(slices.Values(allowed))
 	return func(yield func(string, node) bool) {
@@ -76,7 +76,7 @@ func (n node) entries(allowed ...string) iter.Seq2[string, node] {
 	}
 }
 
-// child is the value of a key of a mapping; false without one.
+// child returns the value of a key of a mapping; false without one.
 func (n node) child(key string) (node, bool) {
 	if n.isMapping() {
 		for pair := range slices.Chunk(n.yaml.Content, 2) {
@@ -88,7 +88,7 @@ func (n node) child(key string) (node, bool) {
 	return node{}, false
 }
 
-// items are the elements of a list.
+// items returns the elements of a list.
 func (n node) items() []node {
 	if n.yaml.Kind != yaml.SequenceNode {
 		n.problem("%s is not a list", study.Seen(n.yaml))
@@ -114,7 +114,7 @@ func (n node) text(allowed ...string) string {
 	return text
 }
 
-// texts reads one text or a list of them. They are never nil, which tells an empty list from none.
+// texts reads one text or a list of them. The result is never nil, which distinguishes an empty list from no list.
 func (n node) texts() []string {
 	if n.yaml.Kind != yaml.SequenceNode {
 		return []string{n.text()}

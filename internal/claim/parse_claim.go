@@ -86,7 +86,7 @@ func readListed(n node, s Statement) Statement {
 	return readStatement(n, s)
 }
 
-// readStatement reads what n has under the name of a kind, of which there has to be one. s has what is said around it.
+// readStatement reads the only statement of n, below the name of its kind. s has the values given around it.
 func readStatement(n node, s Statement) Statement {
 	given := kindsIn(n)
 	if len(given) != 1 {
@@ -119,8 +119,8 @@ func kindsIn(n node) []string {
 	return given
 }
 
-// read reads the value of one of a mapping's keys, which replaces what was said further out. It passes over keys that
-// are not part of a statement: all, and the names of kinds.
+// read reads the value of one of a mapping's keys, which replaces a value from further out. It passes over keys that are
+// not part of a statement: all, and the names of kinds.
 func (s *Statement) read(mapping node, key string, value node) {
 	if s.Selection.read(key, value) {
 		return
@@ -177,7 +177,7 @@ func (s *Statement) read(mapping node, key string, value node) {
 	}
 }
 
-// setPlace reads who is said to be at a place.
+// setPlace reads the name of the contender that is said to be at a place.
 func (s *Statement) setPlace(n node, place int) {
 	if s.Place != 0 {
 		n.problem("a second place; allowed: one of first, second and last")
@@ -239,7 +239,7 @@ func readOperand(n node) Selection {
 	return s
 }
 
-// axisEntries are the entries of a mapping whose keys are any axes.
+// axisEntries returns the entries of a mapping that may have any axis as a key.
 func axisEntries(n node) iter.Seq2[string, node] {
 	if !n.isMapping() {
 		n.problem("%s is not a selection such as {mode: at-least-once}", study.Seen(n.yaml))

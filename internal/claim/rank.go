@@ -176,9 +176,9 @@ func (s Statement) isBetter(a, b Figure) Verdict {
 	}
 }
 
-// lead is how many times as good as the best rival own is, and for the last place, how many times as good as the worst
-// rival: above 1 it is better. With an own rate of 9 and rivals of 5 and 3 it is 9/5 = 1.8; with a latency of 2 ms and
-// rivals of 3 and 8 ms it is 3/2 = 1.5. It is none if the divisor may be zero.
+// lead returns how many times as good as the best rival own is, and for the last place, how many times as good as the
+// worst rival: above 1 it is better. With an own rate of 9 and rivals of 5 and 3 it is 9/5 = 1.8; with a latency of 2 ms
+// and rivals of 3 and 8 ms it is 3/2 = 1.5. There is none if the divisor may be zero.
 func (s Statement) lead(own Figure, rivals []Figure) Figure {
 	best, worst := poolMax, poolMin
 	lowestIsBest := s.lowestIsBest(s.Metric)

@@ -48,7 +48,7 @@ func (s Statement) ratio(all []sample, alpha float64) (Part, *undecided) {
 	}
 }
 
-// operands are what is divided and what it is divided by.
+// operands returns the samples that are divided and those that divide them.
 func (s Statement) operands(all []sample, alpha float64) (dividends, divisors []sample, why *undecided) {
 	if dividends, why = s.operand(s.Of).choose(all, alpha); why != nil {
 		return nil, nil, why
@@ -59,7 +59,7 @@ func (s Statement) operands(all []sample, alpha float64) (dividends, divisors []
 	return dividends, divisors, nil
 }
 
-// operand is what a ratio divides or divides by, with the statement's own selection on the axes that the operand
+// operand returns what a ratio divides or divides by, with the statement's own selection on the axes that the operand
 // doesn't mention.
 func (s Statement) operand(o Selection) Selection {
 	merged := Selector{}
@@ -69,7 +69,7 @@ func (s Statement) operand(o Selection) Selection {
 	return o
 }
 
-// comparedAxes are the axes on which the operands of a ratio differ on purpose; none without operands.
+// comparedAxes returns the axes on which the operands of a ratio differ on purpose; none without operands.
 func (s Statement) comparedAxes() []string {
 	axes := slices.AppendSeq(slices.Collect(maps.Keys(s.Of.Select)), maps.Keys(s.To.Select))
 	if !slices.Equal(s.Of.Experiments, s.To.Experiments) {
@@ -78,7 +78,7 @@ func (s Statement) comparedAxes() []string {
 	return axes
 }
 
-// divide is the ratio in one cell.
+// divide returns the ratio in one cell.
 func (s Statement) divide(dividend, divisor group) (Figure, *undecided) {
 	if len(dividend.Members) == 1 && len(divisor.Members) == 1 {
 		return pair{dividend.Members[0], divisor.Members[0], s.Of.Metric, s.To.Metric}.figure(), nil
@@ -94,8 +94,8 @@ func (s Statement) divide(dividend, divisor group) (Figure, *undecided) {
 	return quotient(of, to), nil
 }
 
-// ratioOfMetrics is the ratio of two metrics of the same repetitions. Those in which one is not known are left out. If
-// any divisor is zero there is none, because that repetition alone would have none.
+// ratioOfMetrics returns the ratio of two metrics of the same repetitions. Those in which one is not known are left out.
+// If any divisor is zero there is none, because that repetition alone would have none.
 func ratioOfMetrics(s sample, dividend, divisor results.Metric) Figure {
 	dividend, divisor = dividend.AsRecorded(), divisor.AsRecorded()
 	var ratios []float64
@@ -133,8 +133,8 @@ type pair struct {
 	ofMetric, toMetric results.Metric
 }
 
-// figure is the ratio. If both are the same measurement, two metrics of it are compared: then each repetition has a ratio of its own, which is
-// more exact than dividing the spread of one metric by that of the other. Counts have no spread.
+// figure returns the ratio. If both are the same measurement, two metrics of it are compared: then each repetition has a ratio of its own,
+// which is more exact than dividing the spread of one metric by that of the other. Counts have no spread.
 func (p pair) figure() Figure {
 	anyCounts := p.ofMetric.Counts() || p.toMetric.Counts()
 	if p.of.id == p.to.id && !anyCounts {
@@ -143,7 +143,7 @@ func (p pair) figure() Figure {
 	return quotient(p.of.figure(p.ofMetric), p.to.figure(p.toMetric))
 }
 
-// repetitions is the ratio of each repetition in which both are known, by the repetition's number.
+// repetitions returns the ratio of each repetition in which both are known, by the repetition's number.
 func (p pair) repetitions() map[int]float64 {
 	ratios, divisors := map[int]float64{}, p.to.repetitions(p.toMetric)
 	for number, dividend := range p.of.repetitions(p.ofMetric) {
@@ -154,7 +154,7 @@ func (p pair) repetitions() map[int]float64 {
 	return ratios
 }
 
-// samples are what a statement other than a ratio is about: measurements or, with of and to, pairs of them.
+// samples returns the samples of a statement other than a ratio: measurements or, with of and to, pairs of them.
 func (s Statement) samples(all []sample, alpha float64) ([]sample, *undecided) {
 	if s.Of.Select == nil {
 		return s.choose(all, alpha)
@@ -182,7 +182,7 @@ func (s Statement) samples(all []sample, alpha float64) ([]sample, *undecided) {
 	return pairs, nil
 }
 
-// dividedBy is the sample as a ratio, which has the axes of s.
+// dividedBy returns the sample as a ratio that has the axes of s.
 func (s sample) dividedBy(to sample, ofMetric, toMetric results.Metric) sample {
 	ratio := s
 	ratio.pair = &pair{of: s, to: to, ofMetric: ofMetric, toMetric: toMetric}

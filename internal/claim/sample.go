@@ -37,7 +37,7 @@ type sample struct {
 	pair       *pair          // the figure is a ratio, of this sample as the dividend; nil: the metric itself
 }
 
-// value is the sample's value on an axis or, if its study has no such axis, of the setting of that name.
+// value returns the sample's value on an axis or, if its study has no such axis, of the setting of that name.
 func (s sample) value(axis string) (string, bool) {
 	if axis == loadAxis && s.rate > 0 {
 		return withoutExponent(s.rate), true
@@ -49,7 +49,7 @@ func (s sample) value(axis string) (string, bool) {
 	return v, ok
 }
 
-// cellName is the name of the cell that the sample belongs to if axes make the cells: "partitionsPerTopic=5 acks=all".
+// cellName returns the name of the cell that the sample belongs to if axes make the cells: "partitionsPerTopic=5 acks=all".
 func (s sample) cellName(axes []string) string {
 	var words []string
 	for _, axis := range axes {
@@ -63,10 +63,10 @@ func (s sample) cellName(axes []string) string {
 // withoutExponent writes a number: 1000000, and not 1e+06.
 func withoutExponent(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
-// figure is the metric over the sample's repetitions, latencies of closed loops included, because papers print them. A
-// rate that was searched for or read off a curve is only known to lie between two rates that were tried, so the upper
-// one is the high end of its spread: 85k/s passed and 107k/s failed is a figure of 85k/s from 85k/s to 107k/s. The same
-// goes for what is measured at a knee. The figure of a pair is its ratio, whatever m is.
+// figure returns the metric over the sample's repetitions, latencies of closed loops included, because papers print them. A
+// rate that was searched for or read off a curve is only known to lie between two rates that were tried, so the upper one
+// is the high end of its spread: 85k/s passed and 107k/s failed is a figure of 85k/s from 85k/s to 107k/s. The same goes
+// for a measurement at a knee. The figure of a pair is its ratio, whatever m is.
 func (s sample) figure(m results.Metric) Figure {
 	if s.pair != nil {
 		return s.pair.figure()
@@ -89,7 +89,7 @@ func (s sample) figure(m results.Metric) Figure {
 	return f
 }
 
-// within is the figure with a confidence interval. Its low end stays above 0 where the figure is: an unknown divisor isn't zero.
+// within returns the figure with a confidence interval. Its low end stays above 0 where the figure is: an unknown divisor isn't zero.
 func (f Figure) within(low, high float64) Figure {
 	if f.Low > 0 {
 		low = max(low, math.SmallestNonzeroFloat64)
@@ -106,7 +106,7 @@ type sureness struct {
 	spreads map[string]verdict.Spread // by experiment and metric
 }
 
-// spread is the estimate from all samples of an experiment.
+// spread returns the estimate from all samples of an experiment.
 func (s *sureness) spread(m results.Metric, experiment string) verdict.Spread {
 	key := experiment + " " + m.Key
 	spread, ok := s.spreads[key]
@@ -128,7 +128,7 @@ func (s sample) interval(m results.Metric) (low, high float64) {
 	return m.AsRecorded().Sample(s.records).Interval(s.sure.spread(m, experiment), s.sure.alpha)
 }
 
-// surely are the chosen samples with confidence intervals that err with the probability alpha. among are all of their experiments.
+// surely returns the chosen samples with confidence intervals that err with the probability alpha. among are all of their experiments.
 func surely(chosen, among []sample, alpha float64) []sample {
 	sure := &sureness{alpha: alpha, among: among, spreads: map[string]verdict.Spread{}}
 	chosen = slices.Clone(chosen)
@@ -143,9 +143,9 @@ func surely(chosen, among []sample, alpha float64) []sample {
 	return chosen
 }
 
-// count is how many messages the metric counts per repetition, also in those that failed. Messages that one repetition
-// lost are lost, whatever the others did, so the spread is none: of 0, 0 and 30 it is 10, with as many as in six
-// repetitions of 10. Where none ended ok there may have been more.
+// count returns how many messages the metric counts per repetition, also in those that failed. Messages that one
+// repetition lost are lost, whatever the others did, so the spread is none: of 0, 0 and 30 it is 10, with as many as in
+// six repetitions of 10. Where none ended ok there may have been more.
 func (s sample) count(m results.Metric) Figure {
 	f := summarized(m.Over(s.counted), m.Unit)
 	if !f.known() {
@@ -172,7 +172,7 @@ func anyClosed(samples []sample, m results.Metric) bool {
 	})
 }
 
-// samplesOf are the points of a study on one side. If equal axis values were measured in several ways, at two scales
+// samplesOf returns the points of a study on one side. If equal axis values were measured in several ways, at two scales
 // for example, the point that was measured last stands for all.
 func samplesOf(points []results.Point, study, side string) []sample {
 	var ofSide []results.Point
@@ -193,7 +193,7 @@ func samplesOf(points []results.Point, study, side string) []sample {
 	return samples
 }
 
-// SideOf is the side of a point. A study without an axis of versions was measured with today's.
+// SideOf returns the side of a point. Without an axis of versions a study was measured with today's.
 func SideOf(p results.Point) string {
 	if p.Published() {
 		return Published
@@ -201,12 +201,12 @@ func SideOf(p results.Point) string {
 	return cmp.Or(p.Records[0].Axes[sideAxis], Now)
 }
 
-// axesKey is equal for points with equal axis values.
+// axesKey returns the same text for points with equal axis values.
 func axesKey(p results.Point) string {
 	return fmt.Sprintf("%q", p.Records[0].Axes) // prints a map in the order of its keys
 }
 
-// lastRecord is the ID of the point's newest record.
+// lastRecord returns the ID of the point's newest record.
 func lastRecord(p results.Point) int64 {
 	return slices.MaxFunc(p.Records, func(a, b store.Record) int { return cmp.Compare(a.ID, b.ID) }).ID
 }

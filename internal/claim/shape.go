@@ -49,7 +49,7 @@ func (t Trend) shapeCell(name string, figures []Figure) Cell {
 	return Cell{Name: name, Verdict: verdict, Figure: f, N: fewestRepetitions(figures), noRatio: !f.known()}
 }
 
-// bounds is where the figure of a shape has to lie.
+// bounds returns where the figure of a shape has to lie.
 func (t Trend) bounds() Range {
 	switch t.Form {
 	case constantForm:
@@ -63,9 +63,9 @@ func (t Trend) bounds() Range {
 	}
 }
 
-// variation is (largest − smallest) / median. Its interval takes in what any choice of repetitions makes of it, and may
-// be wider: at the low end it has the largest low end less the smallest high end, divided by the high end of the median.
-// With 98 to 102 and 104 to 108 that is (104 − 102) / 105. There is none if the median may be zero.
+// variation returns (largest − smallest) / median. Its interval takes in what any choice of repetitions makes of it, and
+// may be wider: at the low end it has the largest low end less the smallest high end, divided by the high end of the
+// median. With 98 to 102 and 104 to 108 that is (104 − 102) / 105. There is none if the median may be zero.
 func variation(figures []Figure) Figure {
 	largest, smallest, middle := pooled(poolMax, figures), pooled(poolMin, figures), pooled(poolMedian, figures)
 	if middle.Low <= 0 {
@@ -80,7 +80,7 @@ func variation(figures []Figure) Figure {
 	}
 }
 
-// ratiosToEarlier are the ratios of each figure to each one before it: 2, 3 and 1.5 for 10, 20 and 30.
+// ratiosToEarlier returns the ratios of each figure to each one before it: 2, 3 and 1.5 for 10, 20 and 30.
 func ratiosToEarlier(figures []Figure) []Figure {
 	var ratios []Figure
 	for i, later := range figures {
@@ -97,7 +97,7 @@ func ratiosToEarlier(figures []Figure) []Figure {
 	return ratios
 }
 
-// ratio is later/earlier. From zero to more it is infinite, and from zero to zero 1: nothing changed.
+// ratio returns later/earlier. From zero to more it is infinite, and from zero to zero 1: nothing changed.
 func ratio(earlier, later float64) float64 {
 	if later == earlier {
 		return 1

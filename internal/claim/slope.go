@@ -78,8 +78,8 @@ func sum(terms []float64) float64 {
 	return total
 }
 
-// fit is R² of the medians. Its spread takes in the R² of each repetition that was made at every value of the axis, and
-// not of all choices of repetitions: they are too many to go through.
+// fit returns R² of the medians. Its spread takes in the R² of each repetition that was made at every value of the axis,
+// and not of all choices of repetitions: they are too many to go through.
 func (rs readings) fit() Figure {
 	var x, medians []float64
 	isOpen := false // a figure has no upper bound, so that any line may fit, or none
@@ -102,7 +102,7 @@ func (rs readings) fit() Figure {
 	return fit
 }
 
-// repetition is the metric in the repetition with a number, at the values of the axis at which there is one.
+// repetition returns the metric in the repetition with a number, at the values of the axis at which there is one.
 func (rs readings) repetition(number int) []float64 {
 	var y []float64
 	for _, r := range rs {
@@ -113,8 +113,8 @@ func (rs readings) repetition(number int) []float64 {
 	return y
 }
 
-// rSquared is the coefficient of determination of the least-squares line through points. It is 1 if all y are equal:
-// the line leaves nothing unexplained.
+// rSquared returns the coefficient of determination of the least-squares line through points. The result is 1 if all y
+// are equal: the line leaves nothing unexplained.
 func rSquared(x, y []float64) float64 {
 	if slices.Min(y) == slices.Max(y) {
 		return 1

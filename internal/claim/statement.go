@@ -102,7 +102,7 @@ func (s Statement) lowestIsBest(m results.Metric) bool {
 	return s.LowestWins || m.Better == results.Lower
 }
 
-// pooling is the key of poolings that s.Pool stands for with the metric m.
+// pooling returns the key of poolings that s.Pool stands for with the metric m.
 func (s Statement) pooling(m results.Metric) string {
 	switch {
 	case s.Pool != poolBest:

@@ -68,8 +68,8 @@ func (p *Part) addWithout(values []string) {
 	}
 }
 
-// leastValues is how many values of the axis a statement needs. Two aren't enough for a slope, as they always lie on a
-// line, or for an interior maximum, as both are ends.
+// leastValues returns how many values of the axis a statement needs. Two aren't enough for a slope, as they always lie
+// on a line, or for an interior maximum, as both are ends.
 func (s Statement) leastValues() int {
 	if s.Kind == Slope || s.Form == interiorMaximum {
 		return 3
@@ -77,7 +77,7 @@ func (s Statement) leastValues() int {
 	return 2
 }
 
-// readingsIn are the readings in a cell, and the values of the axis without one, at which the metric isn't known: "topics=50".
+// readingsIn returns the readings in a cell, and the values of the axis without one, at which the metric isn't known: "topics=50".
 func (s Statement) readingsIn(cell group) (rs readings, without []string, why *undecided) {
 	groups, why := splitBy(s.Along, cell)
 	if why != nil {
@@ -109,7 +109,7 @@ func (s Statement) readingsIn(cell group) (rs readings, without []string, why *u
 	return rs, without, nil
 }
 
-// repetitions is the metric of each repetition in which it is known, by the repetition's number.
+// repetitions returns the metric of each repetition in which it is known, by the repetition's number.
 func (s sample) repetitions(m results.Metric) map[int]float64 {
 	if s.pair != nil {
 		return s.pair.repetitions()

@@ -54,12 +54,12 @@ func (s Statement) turn(p Part) Turn {
 	return least
 }
 
-// beyond is a value just beyond end, as seen from bound.
+// beyond returns a value just beyond end, as seen from bound.
 func beyond(bound, end float64) float64 {
 	return end + math.Copysign(3*slack*math.Abs(end), end-bound)
 }
 
-// bounds is where the figure of a cell has to lie.
+// bounds returns where the figure of a cell has to lie.
 func (s Statement) bounds() Range {
 	switch {
 	case s.Kind == Ratio, s.Kind == Threshold:
@@ -72,7 +72,7 @@ func (s Statement) bounds() Range {
 	return anywhere
 }
 
-// within is a part as if the statement had other bounds.
+// within returns a part as if the statement had other bounds.
 func (s Statement) within(bounds Range, p Part) Part {
 	s.Expect = bounds // all that conclude reads of it
 	cells := p.Cells

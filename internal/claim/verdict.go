@@ -13,7 +13,7 @@ const (
 	NotComparable Verdict = "not comparable" // the figure of another machine, which ours neither confirms nor refutes
 )
 
-// and is the verdict on two conditions that both have to hold.
+// and returns the verdict on two conditions that both have to hold.
 func (v Verdict) and(other Verdict) Verdict {
 	switch {
 	case v == NotReproduced || other == NotReproduced:
@@ -24,7 +24,7 @@ func (v Verdict) and(other Verdict) Verdict {
 	return Reproduced
 }
 
-// not is the verdict on the opposite of a condition.
+// not returns the verdict on the opposite of a condition.
 func (v Verdict) not() Verdict {
 	switch v {
 	case Reproduced:

@@ -76,7 +76,7 @@ type Answerer struct {
 // address that stands for all addresses of a host is refused: peers expect their answers from the address that they asked.
 func NewAnswerer(address, token string) (*Answerer, error) { return newAnswerer(address, token, Now) }
 
-// newAnswerer is NewAnswerer with another clock.
+// newAnswerer is like NewAnswerer, with another clock.
 func newAnswerer(address, token string, now func() int64) (*Answerer, error) {
 	if token == "" {
 		return nil, errors.New("clock exchange: no token; one is needed")
@@ -97,7 +97,7 @@ func newAnswerer(address, token string, now func() int64) (*Answerer, error) {
 	return a, nil
 }
 
-// Address is where the Answerer is bound, host:port.
+// Address returns the address to which the Answerer is bound, host:port.
 func (a *Answerer) Address() string { return a.conn.LocalAddr().String() }
 
 // Close ends answering and blocks until it has ended.

@@ -14,7 +14,7 @@ type Ping struct {
 	Sent, Arrived, Answered, Received int64
 }
 
-// Delay is the round trip in ns, without the time that the peer took to answer.
+// Delay returns the round trip in ns, without the time that the peer took to answer.
 func (p Ping) Delay() int64 { return (p.Received - p.Sent) - (p.Answered - p.Arrived) }
 
 // Offset places a peer's axis on ours at one moment: at our time At the peer's clock shows At + Ns, give or take Bound.

@@ -1,5 +1,5 @@
 // Package document is a report before it is rendered: headings, sentences, verdicts, and tables with typed columns. It
-// knows nothing of what is reported or of any format.
+// knows neither the content of reports nor any format.
 //
 // A table's row may lack cells. What it lacks is blank, which is never the same as 0; see the example of Document.
 package document
@@ -40,7 +40,7 @@ type Verdict struct {
 	Headed  bool   // the heading above says what it is about
 }
 
-// Text is the verdict as running text.
+// Text returns the verdict as running text.
 func (v Verdict) Text() string {
 	about := ""
 	if v.About != "" && !v.Headed {
@@ -55,7 +55,7 @@ type Warning struct {
 	Differ []string // the facts with their values: "host.cores: 2, 8"
 }
 
-// Text is the warning as running text, which quotes the first few facts and counts the others.
+// Text returns the warning as running text, which quotes the first few facts and counts the others.
 func (w Warning) Text() string {
 	const most = 6
 	text := strings.Join(w.Differ[:min(len(w.Differ), most)], "; ")
@@ -134,8 +134,8 @@ func (t Table) check() {
 	}
 }
 
-// WithBounds is t with Spread set for every column that has a bounded cell: formats that show an interval in columns of its own
-// must show its ends there.
+// WithBounds returns t with Spread set for every column that has a bounded cell: formats that show an interval in columns of
+// its own must show its ends there.
 func (t Table) WithBounds() Table {
 	t.Columns = slices.Clone(t.Columns)
 	for i, c := range t.Columns {
@@ -202,7 +202,7 @@ func (b Better) String() string {
 	return "more is better"
 }
 
-// OneLine is a column's name in one line; a path that was broken after a dot is whole again.
+// OneLine returns a column's name in one line, and joins a path that was broken after a dot.
 func OneLine(name string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(name, ".\n", "."), "\n", " ")
 }
@@ -325,7 +325,7 @@ func (d Document) Tables() []Table {
 	return tables
 }
 
-// Notes is the text of every footnote by its mark.
+// Notes returns the text of every footnote by its mark.
 func (d Document) Notes() map[int]string {
 	notes := map[int]string{}
 	for _, b := range d.Blocks {

@@ -40,7 +40,7 @@ func (f *Footnotes) Blocks() []Block {
 	return blocks
 }
 
-// RowNotes are the footnotes a row of t points to, each once, in the order of its columns.
+// RowNotes returns the footnotes that a row of t points to, each once, in the order of its columns.
 func (t Table) RowNotes(row Row, notes map[int]string) []string {
 	var texts []string
 	seen := map[int]bool{}

@@ -132,8 +132,8 @@ func setLinear(a *plot.Axis, low, high float64, u unit.Unit, labels int) {
 	a.Tick.Marker = plot.TickerFunc(func(low, high float64) []plot.Tick { return linearTicks(low, high, u, labels) })
 }
 
-// linearTicks are about n ticks at multiples of 1, 2 or 5 times a power of ten. Bytes are counted in the largest power
-// of 1024: 0, 200 MiB, 400 MiB.
+// linearTicks returns about n ticks at multiples of 1, 2 or 5 times a power of ten. Bytes are counted in the largest
+// power of 1024: 0, 200 MiB, 400 MiB.
 func linearTicks(low, high float64, u unit.Unit, n int) []plot.Tick {
 	base := 1.0
 	if u == unit.Bytes {
@@ -150,7 +150,7 @@ func linearTicks(low, high float64, u unit.Unit, n int) []plot.Tick {
 	return ticks
 }
 
-// roundStep is the least of all numbers 1, 2 or 5 times a power of ten that is not below least: 50 for 37.
+// roundStep returns the least of all numbers 1, 2 or 5 times a power of ten that is not below least: 50 for 37.
 func roundStep(least float64) float64 {
 	power := math.Pow10(int(math.Floor(math.Log10(least))))
 	for _, digit := range []float64{1, 2, 5} {
@@ -161,7 +161,7 @@ func roundStep(least float64) float64 {
 	return 10 * power
 }
 
-// tickLabel is a number in its unit without the zeros at the end of a fraction: 1 ms, not 1.00 ms.
+// tickLabel returns a number in its unit without the zeros at the end of a fraction: 1 ms, not 1.00 ms.
 func tickLabel(v float64, u unit.Unit) string {
 	if v == 0 {
 		return "0"

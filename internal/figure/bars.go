@@ -34,7 +34,7 @@ const (
 	aroundBars       = 2 * vg.Centimeter   // height of the words and ticks of a panel
 )
 
-// ofBars is a figure of rows of panels with so many bars below each other, each with so much height.
+// ofBars returns a figure of rows of panels, with so many bars below each other and so much height for each.
 func ofBars(title string, rows [][]*Panel, bars int, barHeight vg.Length) (Figure, error) {
 	if err := tooMany(bars, maxBars, "bars"); err != nil {
 		return Figure{}, err
@@ -56,7 +56,7 @@ type bar struct {
 // interval is the range in which a figure lies. high is +Inf if there is no upper bound.
 type interval struct{ low, high float64 }
 
-// sum is the figure that the bar shows: the sum of its parts.
+// sum returns the figure that the bar shows: the sum of its parts.
 func (b bar) sum() float64 {
 	var sum float64
 	for _, p := range b.parts {
@@ -85,7 +85,7 @@ func (b bar) text(u unit.Unit) string {
 	}
 }
 
-// wordFor says why a point has no figure: its status, or that nothing is known.
+// wordFor returns a word for a point without a figure: its status, or that nothing is known.
 func wordFor(p results.Point) string {
 	if status := p.Status(); status != string(results.OK) {
 		return status
@@ -117,7 +117,7 @@ func compareBools(a, b bool) int {
 	}
 }
 
-// barsPanel is a panel of bars from top to bottom, with their names beside them.
+// barsPanel returns a panel of bars from top to bottom, with their names beside them.
 func barsPanel(title, axis string, bars []bar, u unit.Unit) *Panel {
 	p := newPanel(title, "", axis)
 	if longest := longestOf(bars); longest > 0 {
@@ -140,8 +140,8 @@ func barsPanel(title, axis string, bars []bar, u unit.Unit) *Panel {
 	return p
 }
 
-// longestOf is the largest value that an axis of bars must show: that of a bar, or the upper end of an interval that is
-// drawn. It is 0 if there is nothing to show.
+// longestOf returns the largest value that an axis of bars must show: that of a bar, or the upper end of an interval
+// that is drawn. It returns 0 if there is nothing to show.
 func longestOf(bars []bar) float64 {
 	longest := 0.0
 	for _, b := range bars {
@@ -214,8 +214,8 @@ func (b bar) drawInterval(c draw.Canvas, left, right, middle, half vg.Length) {
 	}
 }
 
-// intervalEnd is where the interval ends on an axis. Without an upper bound it ends a little beyond
-// the bar, with room for the figure.
+// intervalEnd returns where the interval ends on an axis. Without an upper bound it ends a little beyond the bar, with
+// room for the figure.
 func (b bar) intervalEnd(axisEnd float64) float64 {
 	if math.IsInf(b.interval.high, 1) {
 		return max(b.interval.low, b.sum()) + openIntervalPart*axisEnd
@@ -223,7 +223,7 @@ func (b bar) intervalEnd(axisEnd float64) float64 {
 	return min(b.interval.high, axisEnd)
 }
 
-// lighter is the colour of the i-th part of a bar: each is half way from the one before to white.
+// lighter returns the colour of the i-th part of a bar: each is half way from the one before to white.
 func lighter(c color.RGBA, i int) color.RGBA {
 	for range i {
 		c.R, c.G, c.B = c.R+(255-c.R)/2, c.G+(255-c.G)/2, c.B+(255-c.B)/2

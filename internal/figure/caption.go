@@ -1,4 +1,4 @@
-// The texts of a figure that say what was measured and how far to trust it: it is shown without the report and its footnotes.
+// The texts of a figure that say what was measured and how far to trust it: figures are shown without the report and its footnotes.
 
 package figure
 
@@ -38,8 +38,8 @@ func joined(texts []string, separator string) string {
 	return strings.Join(slices.DeleteFunc(slices.Clone(texts), func(s string) bool { return s == "" }), separator)
 }
 
-// repetitionCount says how many repetitions of each point are shown: "n = 3", or "n = 3 to 5" if points differ. It is empty if
-// none is.
+// repetitionCount returns how many repetitions of each point are shown: "n = 3", or "n = 3 to 5" if points differ. The result
+// is empty if none is.
 func repetitionCount(points []results.Point) string {
 	var counts []int
 	for _, p := range points {
@@ -66,8 +66,9 @@ func machineOf(r store.Record) string {
 	return joined([]string{strings.TrimSpace(r.Host.CPU), cores}, ", ")
 }
 
-// withoutFigure is a note that names what a figure of latencies was given and doesn't draw, and why: "Without a figure: nats, rate 1k/s
-// (refused); pulsar, peak (closed loop)." It has no elements if everything is drawn. isDrawn tells what is.
+// withoutFigure returns a note that names the loads which a figure of latencies doesn't draw, and why: "Without a figure:
+// nats, rate 1k/s (refused); pulsar, peak (closed loop)." It has no elements if everything is drawn. isDrawn reports
+// whether a load is drawn.
 func withoutFigure(points []results.Point, isDrawn func(results.LoadPoint) bool) []string {
 	isAlone := len(results.BySetting(points)) == 1
 	var missing []string
@@ -104,8 +105,8 @@ func withoutFigure(points []results.Point, isDrawn func(results.LoadPoint) bool)
 
 // The metric that a figure shows, and how it is summed up over repetitions.
 
-// selectMetric is the metric that the options ask for, or else the one that the first point was measured for. The points
-// are those of the kinds of measurement of which any point has the metric: among them, those without it failed.
+// selectMetric returns the metric that the options ask for, or else the one that the first point was measured for. The
+// points are those of the kinds of measurement of which any point has the metric: among them, those without it failed.
 func selectMetric(points []results.Point, o Options) (results.Metric, []results.Point, error) {
 	measure := points[0].Spec.Measure // Build draws nothing of no points
 	metric, hasHeadline := results.HeadlineOf(points)
@@ -131,7 +132,7 @@ func selectMetric(points []results.Point, o Options) (results.Metric, []results.
 	return metric, measured, nil
 }
 
-// overRepetitions says how results.LoadPoint.Over sums up a metric.
+// overRepetitions returns how results.LoadPoint.Over sums up a metric.
 func overRepetitions(m results.Metric) string {
 	if m.Counts() {
 		return "Sums over repetitions that ended ok or failed"

@@ -66,7 +66,7 @@ func withoutCurvesBesideOthers(points []results.Point) []results.Point {
 	return slices.DeleteFunc(slices.Clone(points), isCurve)
 }
 
-// costRows are the loads of one row of panels.
+// costRows returns the loads of one row of panels.
 func costRows(points []results.Point) []costRow {
 	var rows []costRow
 	for _, p := range points {
@@ -109,8 +109,8 @@ var costAxes = map[string]string{
 	results.KeyGeneratorCPU: "per message, likewise",
 }
 
-// drawnIn is the unit in which a cost is drawn, and the factor that leads there. CPU seconds per million messages are
-// drawn as nanoseconds per message: 1 s per million is 1000 ns per message.
+// drawnIn returns the unit in which a cost is drawn, and the factor that leads there. CPU seconds per million messages
+// are drawn as nanoseconds per message: 1 s per million is 1000 ns per message.
 func drawnIn(u unit.Unit) (drawn unit.Unit, factor float64) {
 	if u == unit.CPUSeconds {
 		return unit.Nanoseconds, 1e9 / 1e6
@@ -118,7 +118,7 @@ func drawnIn(u unit.Unit) (drawn unit.Unit, factor float64) {
 	return u, 1
 }
 
-// costBar is the bar of one kind of cost. The factor leads to the unit in which it is drawn.
+// costBar returns the bar of one kind of cost. The factor leads to the unit in which it is drawn.
 func costBar(m results.Metric, factor float64, r costRow, colour color.RGBA) bar {
 	b := bar{name: r.load.Point.Name + ", " + r.load.RowTitle, colour: colour, used: r.load.Used(), word: r.word}
 	if r.word != "" {
@@ -139,9 +139,9 @@ func costBar(m results.Metric, factor float64, r costRow, colour color.RGBA) bar
 	return b
 }
 
-// userShare is the share of user time in the CPU time of all repetitions together. Medians of user and system time
-// would not add up to the median of both, which the tables show. It is not ok for other costs, and without any CPU
-// time.
+// userShare returns the share of user time in the CPU time of all repetitions together. Medians of user and system time
+// would not add up to the median of both, which the tables show. The result is not ok for other costs, and without any
+// CPU time.
 func userShare(key string, records []store.Record) (share float64, ok bool) {
 	var user, system float64
 	for _, r := range records {

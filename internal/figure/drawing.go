@@ -70,7 +70,7 @@ func drawingLegend(d document.Drawing) []Entry {
 	return entries
 }
 
-// sideTrace is the trace of a line on a side, without marks.
+// sideTrace returns the trace of a line on a side, without marks.
 func sideTrace(d document.Drawing, of, side int) trace {
 	if d.Lines == nil {
 		of = side

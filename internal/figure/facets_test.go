@@ -96,7 +96,7 @@ func TestFacetsShareRowsColumnsAndColoursAndHoldTheirOwnCells(t *testing.T) {
 	}
 }
 
-// A setting that nobody varied on purpose is no axis: nothing names the panels that it would need.
+// A setting that was not varied on purpose is no axis: nothing names the panels that it would need.
 func TestAHeatMapRefusesPointsThatOnlyAnUnnamedSettingSetsApart(t *testing.T) {
 	records := swept(t)
 	for _, r := range slices.Clone(records) {

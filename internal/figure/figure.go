@@ -39,11 +39,10 @@ type Figure struct {
 	Width, Height vg.Length
 }
 
-// aroundPanels is the height of what is above and below the panels of most figures: title, subtitle,
-// a legend of the usual height and notes.
+// aroundPanels is the height around the panels of most figures: title, subtitle, a legend of the usual height and notes.
 const aroundPanels = 2.6 * vg.Centimeter
 
-// scaling is the scaling of axes that can be linear or logarithmic.
+// scaling returns the scaling of axes that can be linear or logarithmic.
 func (o Options) scaling() scaling {
 	if o.Linear {
 		return linear
@@ -122,7 +121,7 @@ func Build(name string, set *results.Set, o Options) (Figure, error) {
 	return f.finished(o), nil
 }
 
-// finished is f with what all figures have, in the asked size.
+// finished returns f with what all figures have, in the asked size.
 func (f Figure) finished(o Options) Figure {
 	f.Title = cmp.Or(o.Title, f.Title)
 	if f.hasUnused() {
@@ -138,7 +137,7 @@ func (f Figure) hasUnused() bool {
 	return slices.ContainsFunc(slices.Concat(f.Panels...), func(p *Panel) bool { return p != nil && p.hasUnused })
 }
 
-// ofPanels is a figure of panels of equal height, with at most columns of them beside each other.
+// ofPanels returns a figure of panels of equal height, with at most columns of them beside each other.
 func ofPanels(title string, panels []*Panel, columns int, panelHeight vg.Length) Figure {
 	rows := grid(panels, columns)
 	return Figure{Title: title, Panels: rows, Width: figureWidth, Height: aroundPanels + vg.Length(len(rows))*panelHeight}
@@ -159,7 +158,7 @@ func grid(panels []*Panel, columns int) [][]*Panel {
 // maxPanels is how many panels a figure has; more would be too small to read.
 const maxPanels = 12
 
-// tooMany is an error if n is more than most: tooMany(20, 12, "panels"). So many would be too small to read.
+// tooMany returns an error if n is more than most: tooMany(20, 12, "panels"). So many would be too small to read.
 func tooMany(n, most int, what string) error {
 	if n <= most {
 		return nil

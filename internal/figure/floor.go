@@ -24,8 +24,8 @@ const floorText = "own pauses of this machine: nothing is known below"
 
 var floorColour = color.RGBA{0xe2, 0xe2, 0xe2, 0xff}
 
-// floorOf is the floor below distributions: at each percentile the longest pause of any of their machines. It is nil if
-// no pauses were recorded.
+// floorOf returns the floor below distributions: at each percentile the longest pause of any of their machines. It
+// returns nil if no pauses were recorded.
 func floorOf(distributions []results.Distribution) *floor {
 	var recordings []hist.Snapshot
 	for _, d := range distributions {
@@ -48,8 +48,8 @@ func floorOf(distributions []results.Distribution) *floor {
 	return &floor{marks: marks}
 }
 
-// widen makes room for the floor in a range of latencies: up to the longest pause, and down to the shortest, but not below a
-// tenth of the lowest latency, where a floor tells nothing.
+// widen makes room for the floor in a range of latencies: up to the longest pause, and down to the shortest, but not below
+// a tenth of the lowest latency, where a floor would mean nothing.
 func (f *floor) widen(latencies *valueRange) {
 	hasLatency, lowest := !latencies.empty(), latencies.low
 	for _, m := range f.marks {

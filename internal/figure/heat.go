@@ -110,8 +110,8 @@ type colourScale struct{ valueRange }
 
 func (s colourScale) logarithmic() bool { return s.low > 0 && s.high/s.low > clearRatio }
 
-// at is the colour of a value, mixed of the two nearest colours of the palette. If all values are
-// equal it is a light one.
+// at returns the colour of a value, mixed of the two nearest colours of the palette. If all values are equal it is a
+// light one.
 func (s colourScale) at(v float64) color.Color {
 	if s.high <= s.low {
 		return blues[2]
@@ -125,7 +125,7 @@ func (s colourScale) at(v float64) color.Color {
 	return mix(blues[i], blues[i+1], place-float64(i))
 }
 
-// samples are the least, the middle and the greatest value.
+// samples returns the least, the middle and the greatest value.
 func (s colourScale) samples() []float64 {
 	switch {
 	case s.empty():
@@ -149,14 +149,14 @@ var blues = func() []color.Color {
 	return p.Colors()[1:]
 }()
 
-// mix is a for a share of 0, and b for a share of 1.
+// mix returns a for a share of 0, and b for a share of 1.
 func mix(a, b color.Color, share float64) color.Color {
 	from, to := color.RGBAModel.Convert(a).(color.RGBA), color.RGBAModel.Convert(b).(color.RGBA)
 	between := func(a, b uint8) uint8 { return uint8(float64(a)*(1-share) + float64(b)*share) }
 	return color.RGBA{R: between(from.R, to.R), G: between(from.G, to.G), B: between(from.B, to.B), A: 0xff}
 }
 
-// readableOn is white on dark colours, and ink on light ones, by their luma.
+// readableOn returns white on dark colours, and ink on light ones, by their luma.
 func readableOn(c color.Color) color.Color {
 	const inkFrom = 0.55 // share of full luma from which on ink can be read
 	if luma := color.GrayModel.Convert(c).(color.Gray).Y; float64(luma) < inkFrom*0xff {

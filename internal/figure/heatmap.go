@@ -128,7 +128,7 @@ func chooseHeatAxes(points []results.Point, o Options) (heatAxes, error) {
 	}
 }
 
-// summedOver says over which repetitions a cell sums up a metric.
+// summedOver returns over which repetitions a cell sums up a metric.
 func summedOver(m results.Metric) string {
 	if m.Counts() {
 		return overRepetitions(m)
@@ -136,7 +136,7 @@ func summedOver(m results.Metric) string {
 	return overRepetitions(m) + " that ended ok"
 }
 
-// emptyHeat is a heat map with the rows, the columns and the range of colours that points need, and without their cells.
+// emptyHeat returns a heat map with the rows, the columns and the range of colours that points need, and without their cells.
 func emptyHeat(points []results.Point, m results.Metric, axes heatAxes) heat {
 	h := heat{metric: m, colours: colourScale{emptyRange(linear)}}
 	for _, p := range points {
@@ -151,7 +151,7 @@ func emptyHeat(points []results.Point, m results.Metric, axes heatAxes) heat {
 	return h
 }
 
-// heatCellOf is the cell of a point: its metric over repetitions, or a word if it has none.
+// heatCellOf returns the cell of a point: its metric over repetitions, or a word if it has none.
 func heatCellOf(p results.Point, m results.Metric) heatCell {
 	s := p.ShownLoad().Over(m)
 	if s.N == 0 {

@@ -92,8 +92,8 @@ func throughputPanel(
 	return p, true
 }
 
-// throughputMarks are a broker's marks in one panel: a quantile of latency against the rate that came through. They
-// are in the order of the offered rates, as a line joins them: less of a higher rate may come through an overloaded broker.
+// throughputMarks returns a broker's marks in one panel: a quantile of latency against the rate that came through. They are
+// in the order of the offered rates, as a line joins them: less of a higher rate may come through an overloaded broker.
 // Loads without either figure have none.
 func throughputMarks(points []results.Point, name string, latency results.Metric) []mark {
 	rate := results.MustMetric(results.KeyThroughput)
@@ -115,7 +115,7 @@ func throughputMarks(points []results.Point, name string, latency results.Metric
 	return marks
 }
 
-// throughputMark is the mark of one load; there is none without either figure.
+// throughputMark returns the mark of one load; there is none without either figure.
 func throughputMark(l results.LoadPoint, latency results.Metric) (m mark, hasMark bool) {
 	x, y := results.MustMetric(results.KeyThroughput).Over(l.Records), latency.Over(l.Records)
 	if x.Median > 0 && y.N > 0 {
@@ -124,7 +124,7 @@ func throughputMark(l results.LoadPoint, latency results.Metric) (m mark, hasMar
 	return mark{}, false
 }
 
-// latencyNote says from when a kind of latency is counted.
+// latencyNote returns from when a kind of latency is counted.
 func latencyNote(k results.LatencyKind) string {
 	if k.Name == "e2e" {
 		return "Latency is counted from the time a message was due, so a stall is charged to all who waited in it."

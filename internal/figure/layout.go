@@ -25,7 +25,7 @@ type Panel struct {
 	hasUnused bool // shows marks that aren't used
 }
 
-// newPanel is an empty panel: a light grid without a box.
+// newPanel returns an empty panel: a light grid without a box.
 func newPanel(title, xLabel, yLabel string) *Panel {
 	p := &Panel{Plot: plot.New(), Title: title, XLabel: xLabel, YLabel: yLabel, Weight: 1, grid: plotter.NewGrid()}
 	p.BackgroundColor = nil
@@ -92,7 +92,7 @@ func drawNotes(c draw.Canvas, notes []string) draw.Canvas {
 // margins is the room around the data of a plot, for ticks and their labels.
 type margins struct{ left, right, bottom, top vg.Length }
 
-// margins is the room around p's data if p is drawn on c.
+// margins returns the room around p's data if p is drawn on c.
 func (p *Panel) margins(c draw.Canvas) margins {
 	d := p.DataCanvas(c)
 	return margins{left: d.Min.X - c.Min.X, right: c.Max.X - d.Max.X, bottom: d.Min.Y - c.Min.Y, top: c.Max.Y - d.Max.Y}
@@ -103,7 +103,7 @@ func (p *Panel) titleHeight() vg.Length  { return lineHeight(p.Title, panelTitle
 func (p *Panel) yLabelHeight() vg.Length { return lineHeight(p.YLabel, smallSize, 1.35) }
 func (p *Panel) xLabelHeight() vg.Length { return lineHeight(p.XLabel, bodySize, 1.3) }
 
-// lineHeight is the height of a line of letters of a size, times a spacing. It is 0 for an empty line.
+// lineHeight returns the height of a line of letters of a size, times a spacing. It returns 0 for an empty line.
 func lineHeight(line string, size vg.Length, spacing vg.Length) vg.Length {
 	if line == "" {
 		return 0
@@ -139,7 +139,7 @@ func measurePanels(c draw.Canvas, panels [][]*Panel) ([]panelColumn, []panelRow)
 	return columns, rows
 }
 
-// dataWidth is the width of the data in every column, if columns and gaps fill a width.
+// dataWidth returns the width of the data in every column, if columns and gaps fill a width.
 func dataWidth(columns []panelColumn, width vg.Length) vg.Length {
 	width -= panelGapX * vg.Length(len(columns)-1)
 	for _, column := range columns {
@@ -148,7 +148,7 @@ func dataWidth(columns []panelColumn, width vg.Length) vg.Length {
 	return max(width/vg.Length(len(columns)), leastData)
 }
 
-// dataHeights are the heights of the data in each row, by the rows' weights, if rows and gaps fill a height.
+// dataHeights returns the heights of the data in each row, by the rows' weights, if rows and gaps fill a height.
 func dataHeights(rows []panelRow, height vg.Length) []vg.Length {
 	height -= panelGapY * vg.Length(len(rows)-1)
 	allWeights := 0.0

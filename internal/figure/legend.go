@@ -67,7 +67,7 @@ func (l legendLayout) columnWidth() vg.Length {
 // usualLegendRows is the number of rows for which every figure has room.
 const usualLegendRows = 2
 
-// extraLegendHeight is the height that a legend needs beyond the usual rows.
+// extraLegendHeight returns the height that a legend needs beyond the usual rows.
 func extraLegendHeight(entries []Entry, width vg.Length) vg.Length {
 	return vg.Length(max(0, layLegend(entries, width).rows-usualLegendRows)) * entryHeight
 }

@@ -52,7 +52,7 @@ func multiples(points []results.Point, o Options) (Figure, error) {
 	return f, nil
 }
 
-// note says what the dots, their uprights and the panels are.
+// note returns the sentence that explains the dots, their uprights and the panels.
 func (m *trellis) note() string {
 	note := overRepetitions(m.metric)
 	switch {
@@ -69,7 +69,7 @@ func (m *trellis) note() string {
 	return note
 }
 
-// columns is how many panels stand beside each other, so that their titles can be read.
+// columns returns how many panels fit beside each other with readable titles.
 func (m *trellis) columns() int {
 	isLong := func(title string) bool { return bold(panelTitleSize).Width(title) > longTitle }
 	most := 3
@@ -103,7 +103,7 @@ func (m *trellis) panels(bounds []bound, along scaling, dataWidth vg.Length) []*
 	return panels
 }
 
-// marksOf are the marks of a line in a panel, from left to right.
+// marksOf returns the marks of a line in a panel, from left to right.
 func (m *trellis) marksOf(panel, line string) []mark {
 	var marks []mark
 	for _, d := range m.dots {

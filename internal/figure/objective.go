@@ -28,7 +28,7 @@ func (b bound) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// boundsOf are the limits that the points' objectives set for the metrics that a figure draws, each once.
+// boundsOf returns the limits that the points' objectives set for the metrics that a figure draws, each once.
 func boundsOf(points []results.Point, draws func(results.Metric) bool) []bound {
 	var bounds []bound
 	for _, p := range points {

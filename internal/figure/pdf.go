@@ -61,7 +61,7 @@ type glyphPen struct {
 	pointsPerStep float64
 }
 
-// point is a point of the letter on the canvas, whose y goes up where the font's goes down.
+// point returns a point of the letter on the canvas, whose y goes up where the font's goes down.
 func (g glyphPen) point(p fixed.Point26_6) vg.Point {
 	return vg.Point{
 		X: g.origin.X + vg.Length(float64(p.X)*g.pointsPerStep),
@@ -69,7 +69,7 @@ func (g glyphPen) point(p fixed.Point26_6) vg.Point {
 	}
 }
 
-// outline is the path around a letter, whose first segment is a move.
+// outline returns the path around a letter, whose first segment is a move.
 func (g glyphPen) outline(segments sfnt.Segments) vg.Path {
 	var path vg.Path
 	var last vg.Point
@@ -100,7 +100,7 @@ func (g glyphPen) outline(segments sfnt.Segments) vg.Path {
 	return path
 }
 
-// twoThirds is two thirds of the way from a to b.
+// twoThirds returns two thirds of the way from a to b.
 func twoThirds(a, b vg.Point) vg.Point {
 	return vg.Point{X: a.X + (b.X-a.X)*2/3, Y: a.Y + (b.Y-a.Y)*2/3}
 }

@@ -87,7 +87,7 @@ func percentilePanel(
 	return p
 }
 
-// percentileMarks are the marks of a distribution, from its minimum to its maximum. The maximum is the quantile 1,
+// percentileMarks returns the marks of a distribution, from its minimum to its maximum. The maximum is the quantile 1,
 // which would stand at infinity. Of n messages it stands at the place n instead: of 1000 messages at 99.9 %, beyond
 // which only one lies. Where more messages never came, the marks end with one that has no upper bound.
 func percentileMarks(latencies hist.Snapshot, used bool) []mark {
@@ -114,7 +114,7 @@ func percentileMarks(latencies hist.Snapshot, used bool) []mark {
 	}
 }
 
-// percentileLine is the style of the i-th line: dashed once the colours begin again.
+// percentileLine returns the style of the i-th line, which is dashed once the colours repeat.
 func percentileLine(i int) draw.LineStyle {
 	if i >= len(palette) {
 		return lineDashed(colourOf(i), dashed)
@@ -122,7 +122,7 @@ func percentileLine(i int) draw.LineStyle {
 	return line(colourOf(i))
 }
 
-// lineName is the broker of a distribution, with the load if the broker has several: "kafka" or "kafka, curve 1k/s".
+// lineName returns the broker of a distribution, with the load if the broker has several: "kafka" or "kafka, curve 1k/s".
 func lineName(d results.Distribution, all []results.Distribution) string {
 	otherLoad := func(o results.Distribution) bool { return o.Point.Name == d.Point.Name && o.RowTitle != d.RowTitle }
 	if slices.ContainsFunc(all, otherLoad) {
@@ -131,7 +131,7 @@ func lineName(d results.Distribution, all []results.Distribution) string {
 	return d.Point.Name
 }
 
-// lineNames are the names of all lines, each once, in order.
+// lineNames returns the names of all lines, each once, in order.
 func lineNames(all []results.Distribution) []string {
 	var names []string
 	for _, d := range all {
@@ -141,11 +141,11 @@ func lineNames(all []results.Distribution) []string {
 	return names
 }
 
-// nines is the place of the quantile q on HdrHistogram's axis, on which every further nine takes equal room: 1 for the
-// minimum (0), 2 for the median (0.5), 10 for 90 %, 100 for 99 %.
+// nines returns the place of the quantile q on HdrHistogram's axis, on which every further nine takes equal room: 1 for
+// the minimum (0), 2 for the median (0.5), 10 for 90 %, 100 for 99 %.
 func nines(q float64) float64 { return 1 / (1 - q) }
 
-// quantileAt is the quantile at a place on HdrHistogram's axis: 0.99 at 100.
+// quantileAt returns the quantile at a place on HdrHistogram's axis: 0.99 at 100.
 func quantileAt(place float64) float64 { return 1 - 1/place }
 
 // setPercentiles makes HdrHistogram's axis, from the minimum to the place end.

@@ -105,7 +105,7 @@ func (s sweep) positions(r roles) []position {
 	return positions
 }
 
-// lineName is the value of a load point on the line axis. It is empty without such an axis.
+// lineName returns the value of a load point on the line axis. The result is empty without such an axis.
 func (s sweep) lineName(r roles, place results.Place) string {
 	switch {
 	case !r.hasLines:
@@ -117,8 +117,8 @@ func (s sweep) lineName(r roles, place results.Place) string {
 	}
 }
 
-// lineNames are the names of all lines in the order of the axis's values, "not set" first. A line without a dot is among them, so that a
-// broker has the same colour in every figure.
+// lineNames returns the names of all lines in the order of the axis's values, "not set" first. A line without a dot is among them, so
+// that a broker has the same colour in every figure.
 func (s sweep) lineNames(r roles) []string {
 	places := slices.Clone(s.places)
 	if r.hasLines {
@@ -136,7 +136,7 @@ func canDraw(l results.LoadPoint, p position) bool {
 	return l.Records != nil && p.value != results.Unset
 }
 
-// checkPositions is an error if two load points would be drawn at the same position.
+// checkPositions returns an error if two load points would be drawn at the same position.
 func checkPositions(loadPoints []results.LoadPoint, positions []position) error {
 	taken := map[position]results.Point{}
 	for i, l := range loadPoints {

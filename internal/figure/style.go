@@ -62,7 +62,7 @@ var (
 	shortDashed = []vg.Length{2, 2}
 )
 
-// colourOf is the colour of the i-th thing that has a name.
+// colourOf returns the colour of the i-th thing that has a name.
 func colourOf(i int) color.RGBA { return palette[i%len(palette)] }
 
 func line(c color.Color) draw.LineStyle { return draw.LineStyle{Color: c, Width: lineWidth} }
@@ -71,8 +71,7 @@ func lineDashed(c color.Color, dashes []vg.Length) draw.LineStyle {
 	return draw.LineStyle{Color: c, Width: lineWidth, Dashes: dashes}
 }
 
-// glyph is the glyph of the i-th name. When the colours begin again, it is the one after the glyph
-// that the colour had before.
+// glyph returns the glyph of the i-th name. Each time the colours repeat, a colour gets its next glyph.
 func glyph(i int) draw.GlyphStyle {
 	return draw.GlyphStyle{Color: colourOf(i), Radius: glyphRadius, Shape: glyphs[(i+i/len(palette))%len(glyphs)]}
 }
@@ -82,7 +81,7 @@ func crossGlyph(c color.Color) draw.GlyphStyle {
 	return draw.GlyphStyle{Color: c, Radius: crossRadius, Shape: draw.CrossGlyph{}}
 }
 
-// letters is a text style in Liberation Sans, whose letters are as wide as Arial's.
+// letters returns a text style in Liberation Sans, whose letters are as wide as Arial's.
 func letters(size vg.Length, c color.Color) text.Style {
 	return text.Style{
 		Color: c, Handler: plot.DefaultTextHandler,
@@ -106,12 +105,12 @@ func (diamond) DrawGlyph(c *draw.Canvas, s draw.GlyphStyle, centre vg.Point) {
 	})
 }
 
-// box is a rectangle with these edges.
+// box returns a rectangle with these edges.
 func box(left, right, bottom, top vg.Length) vg.Rectangle {
 	return vg.Rectangle{Min: vg.Point{X: left, Y: bottom}, Max: vg.Point{X: right, Y: top}}
 }
 
-// corners are the corners of a rectangle, anticlockwise.
+// corners returns the corners of a rectangle, anticlockwise.
 func corners(r vg.Rectangle) []vg.Point {
 	return []vg.Point{r.Min, {X: r.Max.X, Y: r.Min.Y}, r.Max, {X: r.Min.X, Y: r.Max.Y}}
 }

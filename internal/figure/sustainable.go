@@ -1,5 +1,5 @@
-// The figure "sustainable": the highest rate that each broker sustains. A search offers one rate after the other until
-// one fails; the bracket is what is known after that.
+// The figure "sustainable": the highest rate that each broker sustains. A search offers one rate after the other until one
+// fails; the bracket is the result.
 //
 //	kafka   ▇▇▇▇▇▇▇├──┤  188k/s    passed at 188k/s, failed at 207k/s
 //	nats    ▇▇▇▇▇├──▸    140k/s    passed at 140k/s, and no rate failed
@@ -41,7 +41,7 @@ func sustainable(points []results.Point, _ Options) (Figure, error) {
 
 const bracketWords = "from the lowest passing to the highest failing rate of any repetition; an arrow where none failed"
 
-// heldWords are the lengths for which the rates of points were held: "20 s", "2 s to 20 s".
+// heldWords returns the lengths for which the rates of points were held: "20 s", "2 s to 20 s".
 func heldWords(points []results.Point) string {
 	least, most := math.Inf(1), 0.0
 	for _, p := range points {
@@ -68,7 +68,7 @@ func isSearch(p results.Point) bool {
 	return isSearchedCurve && len(p.Ok()) == 0
 }
 
-// sustainableBars are the bars of one panel, the highest first.
+// sustainableBars returns the bars of one panel, the highest first.
 func sustainableBars(points []results.Point, names []string) []bar {
 	var bars []bar
 	for _, p := range points {

@@ -13,8 +13,8 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 )
 
-// sweepAxis names the sweep that a study wrote a point in. It tells how the study is written, so it
-// is only shown if no other axis tells points apart.
+// sweepAxis names the sweep that a study wrote a point in. It reflects how the study is written, so it is only shown if no
+// other axis distinguishes the points.
 const sweepAxis = "sweep"
 
 // sweep is the axes in which points or load points differ, with the place of each on them.
@@ -26,7 +26,7 @@ type sweep struct {
 // axisList is a list of axes by their indexes.
 type axisList []int
 
-// of is the part of a place on the listed axes.
+// of returns the part of a place on the listed axes.
 func (l axisList) of(p results.Place) results.Place {
 	var part results.Place
 	for _, axis := range l {
@@ -74,7 +74,7 @@ func (s sweep) title(axes axisList, p results.Place) string {
 	return strings.Join(parts, ", ")
 }
 
-// samePlace is the error of two points that would have the same place in a figure. It says in what they differ.
+// samePlace returns an error that names the difference of two points which would have the same place in a figure.
 func samePlace(a, b results.Point) error {
 	const most = 4 // differences
 	differ := results.Residue([]store.Record{a.Records[0], b.Records[0]})

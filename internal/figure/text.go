@@ -29,8 +29,8 @@ func fillBeside(c draw.Canvas, style text.Style, at vg.Point, s string) {
 	c.FillText(style, at, s)
 }
 
-// widerFont is how much wider the letters may be that a browser draws, where none of the fonts is installed that an SVG asks for: those of
-// DejaVu Sans are by a seventh.
+// widerFont is how much wider letters may be in a browser without any of the fonts that an SVG asks for: those of DejaVu
+// Sans are wider by a seventh.
 const widerFont = 1.16
 
 // wrap breaks s into lines at its spaces, but not at no-break spaces. A word that is wider than a line is cut. The lines fit in a wider font,

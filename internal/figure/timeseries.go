@@ -30,7 +30,7 @@ import (
 // maxRuns is how many repetitions one panel shows; more lines could not be told apart.
 const maxRuns = 6
 
-// Heights of a figure over time: of each panel, and of what is around all of them.
+// Heights of a figure over time: of each panel, and around all of them.
 const (
 	coursePanelHeight = 5 * vg.Centimeter
 	aroundCourse      = 1 * vg.Centimeter
@@ -132,7 +132,7 @@ func coursePanel(content results.CoursePanel, runs []run) *Panel {
 	return p
 }
 
-// traces are the run's lines in a panel.
+// traces returns the run's lines in a panel.
 func (r run) traces(panel results.CoursePanel) []trace {
 	moments := results.Moments(r.record)
 	var traces []trace
@@ -152,8 +152,8 @@ func hasParts(panel results.CoursePanel) bool {
 	return slices.ContainsFunc(panel.Lines, func(l results.CourseLine) bool { return l.Part != "" })
 }
 
-// lineStyle is the style of the i-th line of a panel. The first is solid and the second is dashed, both in the run's
-// colour. Parts of a pipeline have colours of their own.
+// lineStyle returns the style of the i-th line of a panel. The first is solid and the second is dashed, both in the
+// run's colour. Parts of a pipeline have colours of their own.
 func (r run) lineStyle(panel results.CoursePanel, i int) draw.LineStyle {
 	switch {
 	case hasParts(panel):
@@ -165,19 +165,18 @@ func (r run) lineStyle(panel results.CoursePanel, i int) draw.LineStyle {
 	}
 }
 
-// partColour is the colour of the i-th part of a pipeline. Parts are drawn of a single run only, whose own colour is
-// the first.
+// partColour returns the colour of the i-th part of a pipeline. Parts are drawn of a single run only, whose own colour
+// is the first.
 func partColour(i int) color.RGBA { return colourOf(1 + i) }
 
-// courseLegend explains the colour of each run, what is solid and what is dashed, and the colour of each part of a
-// pipeline.
+// courseLegend explains the colour of each run, solid and dashed lines, and the colour of each part of a pipeline.
 func courseLegend(runs []run, panels []results.CoursePanel) []Entry {
 	var entries []Entry
 	for _, r := range runs {
 		entries = append(entries, lineEntry(r.name, line(r.colour)))
 	}
 	var solidNames, dashedNames []string
-	var parts []results.CourseLine // those of one panel stand for all: every panel of parts has all of them
+	var parts []results.CourseLine // those of one panel: every panel of parts has all of them
 	for _, p := range panels {
 		if hasParts(p) {
 			parts = p.Lines

@@ -21,10 +21,10 @@ type mark struct {
 	used      bool    // false: void or failed, which has a cross instead of a glyph, and no line to its neighbours
 }
 
-// exactMark is a mark without an interval.
+// exactMark returns a mark without an interval.
 func exactMark(x, y float64, used bool) mark { return mark{x: x, y: y, low: y, high: y, used: used} }
 
-// summaryMark is a mark at x with the interval of y that tables show.
+// summaryMark returns a mark at x with the interval of y that tables show.
 func summaryMark(x float64, y results.Summary, used bool) mark {
 	low, high := y.Bounds()
 	return mark{x: x, y: y.Median, low: low, high: high, used: used}
@@ -120,7 +120,7 @@ func drawInterval(c draw.Canvas, style draw.LineStyle, x, low, high vg.Length, e
 // extent is the range of the values that a panel shows on either axis: x from 100 to 10000, y from 1.8e6 to 9e6.
 type extent struct{ x, y valueRange }
 
-// newExtent is an empty extent on axes of the same scaling.
+// newExtent returns an empty extent on axes of the same scaling.
 func newExtent(axes scaling) extent { return extent{x: emptyRange(axes), y: emptyRange(axes)} }
 
 // addMarks widens e by marks and their intervals.

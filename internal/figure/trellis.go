@@ -149,7 +149,7 @@ func haveOwnPlaces(numbers []float64, s scaling) bool {
 	return len(slices.Compact(slices.Sorted(slices.Values(numbers)))) == len(numbers)
 }
 
-// x is where the i-th value of the axis along stands.
+// x returns where the i-th value of the axis along stands.
 func (m *trellis) x(i int) float64 {
 	if m.evenSteps {
 		return float64(i)

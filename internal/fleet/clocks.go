@@ -193,7 +193,7 @@ func alike(agents []*remote, lines []clock.Line) {
 	}
 }
 
-// clockHistory holds what is known of the agents' clocks in a trial.
+// clockHistory holds the measurements of the agents' clocks in a trial.
 type clockHistory struct {
 	before []clock.Offset // measured before it
 	taken  []clock.Line   // what the agents computed latencies with

@@ -316,7 +316,7 @@ func TestAKeptResultHoldsNoPassword(t *testing.T) {
 	_ = one.end()
 }
 
-// What is left over and nobody's is removed by the next agent, what another one holds or may come back for is not.
+// The next agent removes leftover results without an owner, but not those that another agent holds or may come back for.
 func TestLeftResultsAreRemoved(t *testing.T) {
 	t.Parallel()
 	c, _, _, dir, one, _, _ := keeps(t)

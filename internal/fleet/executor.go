@@ -95,7 +95,7 @@ func (e *executor) do(ctx context.Context, o *order) (a answer) {
 	case o.Do == doClose:
 		err = e.local.Close()
 	default:
-		err = fmt.Errorf("%q is not what comes next", o.Do)
+		err = fmt.Errorf("order %q is unknown or incomplete", o.Do)
 	}
 	a.Fault = agent.FaultOf(err)
 	return a
@@ -185,7 +185,7 @@ func (e *executor) note(change func()) {
 	e.tellNow()
 }
 
-// awaitDrain reports that this agent's backlog is filled, and blocks until every agent's is.
+// awaitDrain reports that this agent's backlog is filled, and blocks until every agent's backlog is.
 func (e *executor) awaitDrain(ctx context.Context) error {
 	e.note(func() { e.filled = true })
 	select {

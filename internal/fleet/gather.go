@@ -37,7 +37,7 @@ type Fleet struct {
 // Gathering says which agents a fleet takes and how long it waits for them.
 type Gathering struct {
 	Agents int
-	Auto   bool          // Agents is where it begins: it grows where they limit what is measured
+	Auto   bool          // Agents is the initial number: it grows if the agents limit what is measured
 	Names  []string      // of the agents to take; none: any that are there
 	Wait   time.Duration // for agents that are not there yet
 	Build  string
@@ -159,8 +159,8 @@ func (f *Fleet) complete(ctx context.Context) error {
 	}
 }
 
-// leaveSilent frees agents that have fallen silent since the last point, and returns the others. It says so, with a clause about
-// what follows.
+// leaveSilent frees agents that have fallen silent since the last point, and returns the others. It reports them, with a
+// clause about the consequence.
 func (f *Fleet) leaveSilent(agents []*remote, clause string) []*remote {
 	return slices.DeleteFunc(agents, func(r *remote) bool {
 		err := r.checkHeard()

@@ -64,12 +64,12 @@ func (t *traffic) latency(number uint64, subscription int) int64 {
 	return t.latencies[mixed(number<<1|uint64(subscription))%uint64(len(t.latencies))]
 }
 
-// lost tells that nobody receives a message.
+// lost says that no consumer receives a message.
 func (t *traffic) lost(number uint64) bool {
 	return t.lossEvery > 0 && number%t.lossEvery == t.lossEvery/2
 }
 
-// receives tells that a consumer of a topic gets a message.
+// receives says that a consumer of a topic gets a message.
 func (t *traffic) receives(c driver.ConsumerConfig, topic string, number uint64) bool {
 	producer := t.plan.Producers[number%uint64(len(t.plan.Producers))]
 	if t.plan.Topology.Topics[producer.Topic].Name != topic || t.lost(number) {

@@ -9,7 +9,7 @@ import (
 	"text/template"
 )
 
-// Manifest is what has Kubernetes run agents.
+// Manifest describes a job by which Kubernetes runs agents.
 type Manifest struct {
 	Name   string // of the Job and, with a suffix, of what belongs to it
 	Image  string
@@ -75,7 +75,7 @@ func (m Manifest) Write(w io.Writer) error {
 	})
 }
 
-// quoted is a text as YAML and JSON both read it. Without quotes YAML reads the name "no" as a truth value.
+// quoted returns a text as YAML and JSON both read it. Without quotes YAML reads the name "no" as a truth value.
 func quoted(s string) string {
 	text, _ := json.Marshal(s) // a string can always be written
 	return string(text)

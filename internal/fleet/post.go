@@ -101,8 +101,8 @@ func inflate(packed []byte, limit int64, v any) error {
 	return err
 }
 
-// receive calls handle for each message of type T, of at most so many bytes of JSON, that is posted to a subject, and failed for each that can't be read. It calls
-// them from one goroutine.
+// receive calls handle for each message of type T that is posted to a subject and has up to most bytes of JSON, and failed
+// for each that can't be read. It calls them from one goroutine.
 func receive[T any](nc *nats.Conn, subject string, most int64, handle func(T), failed func(error)) (*nats.Subscription, error) {
 	p := assembler{most: most}
 	s, err := nc.Subscribe(subject, func(m *nats.Msg) {

@@ -58,7 +58,7 @@ func take(ctx context.Context, nc *nats.Conn, me, info Info, logf func(string, .
 	if info.Meters != "" {
 		r.meter = newMeter(r)
 	}
-	unreadable := func(error) {} // the agent repeats what is missing
+	unreadable := func(error) {} // the agent repeats missing messages
 	var err error
 	if r.subscription, err = receive(nc, subjectUp(info.ID, r.id), maxUp, r.hear, unreadable); err != nil {
 		return nil, err
@@ -144,7 +144,7 @@ func (r *remote) next() int {
 func (r *remote) do(ctx context.Context, o order) (answer, error) {
 	o.N = r.next()
 	if err := r.say(down{Order: &o}); err != nil {
-		return answer{}, r.lost("it can't be told anything: %v", err)
+		return answer{}, r.lost("no order could be sent to it: %v", err)
 	}
 	look := time.NewTicker(beatEvery / 2)
 	defer look.Stop()

@@ -99,7 +99,7 @@ func startAgents(t *testing.T, c *fleet.Control, env string) {
 	}
 }
 
-// simulated is a worker that tells of a load as a real one does, and sends nothing.
+// simulated is a worker that reports a load as a real one does, and sends nothing.
 type simulated struct{ agent.Agent }
 
 func (s *simulated) Prepare(context.Context, agent.Plan) (agent.Prepared, error) {

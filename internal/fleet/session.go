@@ -71,7 +71,7 @@ func (s *session) serve(ctx context.Context) error {
 	for {
 		stall.begin()
 		select {
-		case <-ctx.Done(): // what was not fetched stays on disk: the agent may be started again
+		case <-ctx.Done(): // a result that was not fetched stays on disk: the agent may be started again
 			if s.unfetched() && s.kept != nil {
 				s.kept.release()
 			} else {
@@ -200,7 +200,7 @@ func (s *session) refuses(o *order) error {
 	return nil
 }
 
-// The answers to orders of a coordinator that is none of this program's.
+// The answers to orders that no coordinator of this program sends.
 var (
 	errMeters = errors.New("this agent meters a broker's processes and runs no load")
 	errFiles  = errors.New("the plan names files of this host instead of holding certificates itself")

@@ -192,7 +192,7 @@ func relayOnce(agents []*remote, preparing bool) {
 		}
 		r.setOthers(&others)
 		if preparing || draining {
-			_ = r.say(down{Others: r.others()}) // what is lost comes with the next beat
+			_ = r.say(down{Others: r.others()}) // if it is lost, the next beat has it
 		}
 	}
 }

@@ -189,7 +189,7 @@ func TestRolesAreGivenByName(t *testing.T) {
 	}
 }
 
-// fleetNames are those of agents that nobody has.
+// fleetNames returns the names of all agents at the control server.
 func fleetNames(t *testing.T, m *fleet.Meeting) (names []string) {
 	t.Helper()
 	list, err := m.List(t.Context())

@@ -140,7 +140,7 @@ type trialFeed struct {
 	cue    cue // the last one, which every beat repeats: the agent may have missed it
 }
 
-// take passes on what is new in a beat.
+// take passes on the news in a beat.
 func (feed *trialFeed) take(u up) {
 	if u.Measuring != 0 && !feed.begun {
 		feed.begun = true

@@ -31,7 +31,7 @@ func Changes(pairs []results.Pair, conditions []Condition, allowMissing bool) []
 	return verdicts
 }
 
-// missing is the outcome of what only one side has.
+// missing returns the outcome for a pair or a rate that only one side has.
 func missing(allowed bool) Outcome {
 	if allowed {
 		return Skipped
@@ -163,8 +163,8 @@ func sideLoadsOf(points []results.Point) []sideLoad {
 	return loads
 }
 
-// notOnBothSides is why a pair is skipped. The records of one side will do: both were given the same load, so both or
-// none are of a closed loop.
+// notOnBothSides returns why a pair is skipped. The records of one side will do: both were given the same load, so both
+// or none are of a closed loop.
 func (c Condition) notOnBothSides(records []store.Record) string {
 	return c.metric.Key + " was not measured on both sides" + c.closedLoopNote(records)
 }
@@ -207,8 +207,8 @@ func (c Condition) judgePairLoad(l pairLoad, allowMissing bool) (Outcome, string
 	return outcome, text
 }
 
-// judgeCounts judges the change of counts per repetition. The text has the counts of all repetitions, which are what was
-// measured, and their number.
+// judgeCounts judges the change of counts per repetition. The text has the measured counts, which are of all repetitions,
+// and the number of repetitions.
 func (c Condition) judgeCounts(first, second results.Summary) (Outcome, string) {
 	firstSum, secondSum := first.Median, second.Median // summarize adds up counts, and puts the sum there
 	change := changeOf(firstSum/float64(first.N), secondSum/float64(second.N))

@@ -185,7 +185,7 @@ var shareTotals = map[string]total{
 	results.KeyConsumerCPUUser: oneCore, results.KeyConsumerCPUSystem: oneCore,
 }
 
-// of is the total in the metric's unit. It is 0 if it is not known.
+// of returns the total in the metric's unit, or 0 if it is not known.
 func (t total) of(r store.Record) float64 {
 	if r.Result == nil {
 		return 0
@@ -239,8 +239,8 @@ func (c Condition) values(records []store.Record) []float64 {
 	return values
 }
 
-// withoutOwn is the median of what a latency was at least without the generator's own lag and pauses. Of other metrics it is the median
-// of the values.
+// withoutOwn returns the median of what a latency was at least without the generator's own lag and pauses. Of other metrics it is the
+// median of the values.
 func (c Condition) withoutOwn(records []store.Record) float64 {
 	if !c.metric.Latency() {
 		return c.summarize(records).Median

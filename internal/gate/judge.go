@@ -35,7 +35,7 @@ type Outcome string
 const (
 	Passed    Outcome = "passed"
 	Failed    Outcome = "failed"    // the condition is true of it, or it can't be judged because something went wrong
-	Undecided Outcome = "undecided" // the limit lies within what is not known, or too little was measured
+	Undecided Outcome = "undecided" // the limit lies within the uncertainty, or too little was measured
 	Skipped   Outcome = "skipped"   // refused by the broker, published by others, or the metric was not measured
 )
 
@@ -158,7 +158,7 @@ func (c Condition) beyond(records []store.Record) (n int) {
 	return n
 }
 
-// ownPart says how much of a latency may be the generator's own part, in ns.
+// ownPart returns how much of a latency may be the generator's own part, in ns.
 func (c Condition) ownPart(own float64) string {
 	return fmt.Sprintf("up to %s of it may be the generator's own lag and pauses", c.format(own))
 }
@@ -171,7 +171,7 @@ func (c Condition) outcome(v float64) Outcome {
 	return Passed
 }
 
-// closedLoopNote says why a latency is missing in records of a closed loop. It is empty for other metrics and loads.
+// closedLoopNote returns why a latency is missing in records of a closed loop. The result is empty for other metrics and loads.
 func (c Condition) closedLoopNote(records []store.Record) string {
 	isClosedLoop := func(r store.Record) bool { return r.Spec.ClosedLoop() }
 	if !c.metric.Latency() || !slices.ContainsFunc(records, isClosedLoop) {
@@ -212,7 +212,7 @@ func loadsOf(p results.Point) []load {
 	return loads
 }
 
-// recordsAt is the number of repetitions that were offered the named rate, however they ended.
+// recordsAt returns the number of repetitions that were offered the named rate, however they ended.
 func recordsAt(rates []results.LoadPoint, name string) int {
 	n := 0
 	for _, l := range rates {
@@ -223,7 +223,7 @@ func recordsAt(rates []results.LoadPoint, name string) int {
 	return n
 }
 
-// atRate is the load of a curve at one of its rates.
+// atRate returns the load of a curve at one of its rates.
 func (l load) atRate(p results.Point, rate results.LoadPoint) load {
 	l.ending.Point = strings.Join([]string{p.Name, p.Title(), "curve", rate.Name}, ", ")
 	l.records = rate.Records

@@ -99,7 +99,7 @@ func suitesOf(verdicts []Verdict) junitSuites {
 	return all
 }
 
-// caseOf is a verdict as a case of the named suite.
+// caseOf returns a verdict as a case of the named suite.
 func caseOf(v Verdict, suite string) junitCase {
 	c := junitCase{Name: v.Point, Class: "brokermark"}
 	if v.Study != "" {

@@ -17,9 +17,9 @@ var opposites = map[operator]operator{"<": ">=", "<=": ">", ">": "<=", ">=": "<"
 // worstAllowed are the operators of plain values. What is better in neither direction has no worst value.
 var worstAllowed = map[results.Better]operator{results.Lower: "<=", results.Higher: ">="}
 
-// ParseObjective reads an objective of a spec, which says what is wanted: a metric and "< 20ms", "> 99%", or a
-// plain value, the worst that is allowed. A condition says what fails, so "e2e_p99: < 20ms" becomes the condition
-// e2e_p99 >= 20ms, with the objective as its text.
+// ParseObjective reads an objective of a spec, which says what has to hold: a metric and "< 20ms", "> 99%", or a plain
+// value, the worst that is allowed. A condition says what fails, so "e2e_p99: < 20ms" becomes the condition e2e_p99 >=
+// 20ms, with the objective as its text.
 func ParseObjective(metric string, bound any) (Condition, error) {
 	m, err := results.MetricNamed(metric)
 	if err != nil {
@@ -96,7 +96,7 @@ func Unanswerable(points []study.Point, conditions []Condition) error {
 	return nil
 }
 
-// notMeasured says why no record of a spec has a figure for the condition; empty if one may have.
+// notMeasured returns why no record of a spec has a figure for the condition; empty if one may have.
 func (c Condition) notMeasured(s study.Spec) string {
 	if offered := c.total == offeredRate || c.total == expectedReceiveRate; offered && s.ClosedLoop() {
 		return fmt.Sprintf("measure: %s offers no rate that it could be a share of", s.Measure)

@@ -35,7 +35,7 @@ func parseQuantity(u unit.Unit, value string) (float64, error) {
 	return v, nil
 }
 
-// allowedIn says how values of a unit are written. Units without a notation of their own are plain numbers.
+// allowedIn returns how values of a unit are written. Units without a notation of their own are plain numbers.
 func allowedIn(u unit.Unit) string {
 	switch u {
 	case unit.Nanoseconds, unit.Seconds:

@@ -28,7 +28,7 @@ func TestWhatIsNoThresholdIsNoneOnAChangeEither(t *testing.T) {
 
 var examples = regexp.MustCompile(`such as ([^ ]+(?: or [^ ]+)?)$`)
 
-// A complaint that allows nothing helps nobody: what it names as an example is accepted, of every metric.
+// A complaint that names nothing allowed is no help: the example that it names is accepted, for every metric.
 func TestTheExamplesOfAComplaintAreAccepted(t *testing.T) {
 	for _, m := range results.Metrics {
 		_, err := gate.Parse(m.Key + " > nonsense")

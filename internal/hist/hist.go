@@ -81,7 +81,7 @@ func (h *Histogram) Snapshot() Snapshot {
 	return s
 }
 
-// SnapshotInto is Snapshot, but reuses the memory of s. Copies of s share that memory and become invalid.
+// SnapshotInto is like Snapshot, but reuses the memory of s. Copies of s share that memory and become invalid.
 func (h *Histogram) SnapshotInto(s *Snapshot) {
 	*s = Snapshot{buckets: s.buckets[:0], censored: s.censored[:0]}
 	lo, hi, ok := h.extremes()

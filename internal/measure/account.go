@@ -54,8 +54,9 @@ func (l *ledger) packKeys() []byte {
 	return keys.pack()
 }
 
-// Enter copies the accounts of consumers in another process into the ledgers. Later accounts of the same ledgers replace earlier ones. It
-// refuses an account that can't be right, such as one with messages that were never sent; it may have entered others by then.
+// Enter copies the accounts of consumers in another process into the ledgers. Later accounts of the same ledgers replace
+// earlier ones. It refuses an account that can't be right, such as one with messages that were never sent; it may have
+// entered others before that.
 func (t *Trial) Enter(accounts []Account) error {
 	for i := range accounts {
 		a := &accounts[i]

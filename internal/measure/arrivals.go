@@ -65,7 +65,7 @@ func (a *arrivals) add(l *ledger, n uint64, nextOfKey *atomic.Uint64, phase Phas
 	return isNew
 }
 
-// allAdded is the set of messages that the deliveries add, of all phases.
+// allAdded returns the set of messages that the deliveries add, of all phases.
 func (g *gathered) allAdded() uint64 { return g.added[Warmup] | g.added[Measured] }
 
 // advance raises next to n + 1, unless it is higher. It reports whether n is late: a higher number was received before.

@@ -42,8 +42,9 @@ func (a *atomicTally) load() Tally {
 // sum returns the count of all phases together.
 func (a *atomicTally) sum() int64 { return a[Warmup].Load() + a[Measured].Load() }
 
-// counters are the counters and histograms that some of a trial's producers and consumers record in. A trial spreads its producers and
-// consumers over several, so that they don't write to the same cache lines. Totals and Histograms say what is counted.
+// counters are the counters and histograms that some of a trial's producers and consumers record in. A trial spreads its
+// producers and consumers over several, so that they don't write to the same cache lines. Totals and Histograms describe
+// the counts.
 type counters struct {
 	sent, bytes, acked, failed, unsent, resent atomicTally
 	received, lagging                          atomicTally
@@ -110,7 +111,7 @@ func (t *Trial) totals() Totals {
 	return sum
 }
 
-// addTotals adds what was counted elsewhere. It adds nothing and fails if a count is below 0.
+// addTotals adds counts made elsewhere. It adds nothing and fails if a count is below 0.
 func (c *counters) addTotals(t Totals) error {
 	counts := c.pairedWith(&t)
 	for _, count := range counts {
@@ -138,8 +139,8 @@ func (c Count) Plus(o Count) Count {
 	}
 }
 
-// Count reads the live counters; it may be called at any time. It reads outcomes before what was sent, so that neither Received nor
-// Acked + Failed ever exceeds what the messages sent allow.
+// Count reads the live counters; it may be called at any time. It reads outcomes before sent messages, so that neither
+// Received nor Acked + Failed ever exceeds what the messages sent allow.
 func (t *Trial) Count() Count {
 	var sum Count
 	for i := range t.counters {

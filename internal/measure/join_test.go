@@ -293,7 +293,7 @@ func TestWhatNobodySentIsCorrupted(t *testing.T) {
 	}
 }
 
-// To an agent that can't know what was sent, a number that nobody sent makes all lower ones late.
+// To an agent that can't know what was sent, a number that was never sent makes all lower ones late.
 func TestOrderBehindANumberThatNobodySentIsNotKnown(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	shape := Shape{Producers: 1, Consumers: 1, Subscriptions: 1}

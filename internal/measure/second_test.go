@@ -241,7 +241,7 @@ func TestASecondTrialsBooksAreThoseOfItsOwnMessages(t *testing.T) {
 	})
 }
 
-// leave books what was due and never sent.
+// leave books the messages that were due and never sent.
 func (a *account) leave(t *rapid.T, trial *Trial) {
 	for range rapid.IntRange(0, 2).Draw(t, "unsent") {
 		phase, n := rapid.SampledFrom([]Phase{Warmup, Measured}).Draw(t, "phase"), rapid.Int64Range(0, 3).Draw(t, "n")

@@ -30,7 +30,7 @@ const (
 	phases // the number of phases
 )
 
-// phaseOf returns the phase of what has reached the place at, a time or a number, if the measured phase begins with from.
+// phaseOf returns the phase of a time or a number at, if the measured phase begins with from.
 func phaseOf[T int64 | uint64](at, from T) Phase {
 	if at >= from {
 		return Measured

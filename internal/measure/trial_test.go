@@ -77,7 +77,7 @@ func TestConsumersOfOneSubscriptionCountEachMessageOnceTogether(t *testing.T) {
 	}
 }
 
-// Two consumers receive messages of one key at the same moment. Whoever is last to say so, the higher number must stand.
+// Two consumers receive messages of one key at the same moment. Whichever reports last, the higher number must stand.
 func TestTheHighestNumberOfAKeyNeverFalls(t *testing.T) {
 	const rounds = 3_000
 	l := &newLedgers(1, 1)[0]
@@ -207,7 +207,7 @@ func TestAMessageBelongsToItsPhaseByItsIntendedTime(t *testing.T) {
 	}
 }
 
-// What the course of a run shows of latencies: from the send to the receipt, or to the confirmation where nobody receives.
+// What the course of a run shows of latencies: from the send to the receipt, or to the confirmation if there is no consumer.
 func TestMomentaryLatenciesAreThoseOfAllPhasesAndOfWhoeverReceives(t *testing.T) {
 	for subscriptions := range 3 {
 		trial := NewTrial(Shape{Producers: 2, Consumers: subscriptions, Subscriptions: subscriptions})

@@ -112,7 +112,7 @@ var unitNames = map[unit.Unit]string{
 // directionNames say in the front end which values of a metric are better; empty if neither are.
 var directionNames = map[results.Better]string{results.Neither: "", results.Higher: "higher", results.Lower: "lower"}
 
-// figuresOf is the data of all figures, without the instructions how to repeat points.
+// figuresOf returns the data of all figures, without the instructions how to repeat points.
 func figuresOf(set *results.Set) *figureData {
 	d := &figureData{
 		Quantiles: quantiles, Names: results.Names(set.Points), Costs: results.CostMetrics,
@@ -228,7 +228,7 @@ func trialsOf(points []results.Point) []trial {
 	return trials
 }
 
-// throughputOf is how many messages per second of a trial came through.
+// throughputOf returns how many messages per second of a trial came through.
 func throughputOf(t store.Trial, p results.Point) float64 {
 	if subscriptions := p.Spec.SubscriptionsPerTopic; subscriptions > 0 {
 		return min(t.PublishRate, t.ReceiveRate/float64(subscriptions))
@@ -236,7 +236,7 @@ func throughputOf(t store.Trial, p results.Point) float64 {
 	return t.PublishRate
 }
 
-// knownLatency is a latency that a chart has a place for: not a lower bound.
+// knownLatency returns a latency that a chart has a place for: not a lower bound.
 func knownLatency(ns int64, atLeast bool) number {
 	if atLeast {
 		return number(math.NaN())

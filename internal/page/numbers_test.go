@@ -52,7 +52,7 @@ func shown(records []store.Record, id string) []store.Record {
 
 type figure struct{ Point, Load, Key, Value, Text string }
 
-// atRate are records cut down to one rate of their curve, by its row's name; ok tells how it ended.
+// atRate are records cut down to one rate of their curve, by its row's name; ok says how it ended.
 func atRate(records []store.Record, load string, ok bool) []store.Record {
 	var out []store.Record
 	for _, r := range records {

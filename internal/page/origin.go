@@ -39,7 +39,7 @@ func origin(s Source) string {
 	return strings.Join(parts, " · ")
 }
 
-// dayOf is the day on which a repetition began, in UTC. It is empty if that isn't known.
+// dayOf returns the day on which a repetition began, in UTC. The result is empty if that isn't known.
 func dayOf(r store.Record) string {
 	if r.Began.IsZero() {
 		return ""

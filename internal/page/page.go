@@ -43,8 +43,7 @@ type Source struct {
 
 func (s Source) hasFigures() bool { return s.Set != nil && len(s.Set.Records) > 0 }
 
-// Summary writes the whole report over s.Set: verdict, tables, figures, what was refused or void, and what is
-// needed to repeat it.
+// Summary writes the whole report over s.Set: verdict, tables, figures, refused and void points, and how to repeat it.
 func Summary(w io.Writer, s Source) error {
 	return write(w, s, "Brokermark report", func() (texts, error) { return compose(s.Set) })
 }
@@ -59,7 +58,7 @@ func Document(w io.Writer, d document.Document, s Source) error {
 	return write(w, s, d.Title, func() (texts, error) { return texts{above: render.Fragment(blocks, "d", 2)}, nil })
 }
 
-// drawn are the blocks with the drawings as SVG. One that can't be drawn stays words.
+// drawn returns the blocks with the drawings as SVG. One that can't be drawn stays words.
 func drawn(blocks []document.Block) ([]document.Block, error) {
 	blocks = slices.Clone(blocks)
 	for i, b := range blocks {
@@ -126,8 +125,8 @@ type content struct {
 	Style   template.CSS
 	Script  template.JS
 	Data    template.JS   // JSON for the front end; null without figures
-	Above   template.HTML // what stands above the figures
-	Below   template.HTML // what stands below them
+	Above   template.HTML // above the figures
+	Below   template.HTML // below the figures
 	Figures bool          // there are figures
 	Origin  string        // when, where and with which version the records were made
 	Command string        // as typed to make the page
@@ -174,7 +173,7 @@ func compute(s Source, makeTexts func() (texts, error)) (texts, []byte, error) {
 	return text, figures, err
 }
 
-// encodeFigures is the data for the front end as JSON, with <, > and & escaped. It is null if s has no figures.
+// encodeFigures returns the data for the front end as JSON, with <, > and & escaped. The result is null if s has no figures.
 func encodeFigures(s Source) ([]byte, error) {
 	if !s.hasFigures() {
 		return []byte("null"), nil
@@ -192,7 +191,7 @@ func encodeFigures(s Source) ([]byte, error) {
 	return encoded, nil
 }
 
-// policyFor is a Content-Security-Policy that allows only this script to run, and nothing to be loaded.
+// policyFor returns a Content-Security-Policy that allows only this script to run, and nothing else to load.
 func policyFor(script string) string {
 	digest := sha256.Sum256([]byte(script))
 	return fmt.Sprintf("default-src 'none'; script-src 'sha256-%s'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'",

@@ -50,7 +50,7 @@ type curve struct {
 	Known int `json:"k,omitempty"`
 }
 
-// curves has one curve for each kind, which is nil if nothing was counted.
+// curves returns one curve for each kind, which is nil if nothing was counted.
 func curves(records []store.Record, kinds []results.LatencyKind) []*curve {
 	out := make([]*curve, len(kinds))
 	for i, kind := range kinds {
@@ -59,7 +59,7 @@ func curves(records []store.Record, kinds []results.LatencyKind) []*curve {
 	return out
 }
 
-// ownPauses is the distribution of the generator's own pauses. It is nil if they weren't recorded.
+// ownPauses returns the distribution of the generator's own pauses. It returns nil if they weren't recorded.
 func ownPauses(records []store.Record) *curve {
 	return mergedCurve(records, func(r *store.Result) hist.Snapshot {
 		if r.Pauses == nil {
@@ -69,7 +69,7 @@ func ownPauses(records []store.Record) *curve {
 	})
 }
 
-// mergedCurve is the curve of one histogram of each record, all merged. It is nil if nothing was counted.
+// mergedCurve returns the curve of one histogram of each record, all merged. It returns nil if nothing was counted.
 func mergedCurve(records []store.Record, histogramOf func(*store.Result) hist.Snapshot) *curve {
 	var all hist.Snapshot
 	for _, r := range records {

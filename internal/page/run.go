@@ -89,7 +89,7 @@ type phase struct {
 type plannedFault struct {
 	At   number `json:"t"`    // seconds since the start of the measured phase
 	Do   string `json:"do"`   // an action of study.Fault
-	Node string `json:"node"` // what was hit, in words
+	Node string `json:"node"` // the target, in words
 	Err  string `json:"err,omitempty"`
 }
 
@@ -185,9 +185,9 @@ func groupMoments(moments []results.Moment, maxGroups int) [][]results.Moment {
 	return groups
 }
 
-// lineValue is the value of a line at neighbouring moments: the mean of rates, and the largest of everything else, so
-// that a stall does not vanish between two dots. It is NaN if no moment has a value. Counts and bytes keep the digits
-// that a tooltip shows.
+// lineValue returns the value of a line at neighbouring moments: the mean of rates, and the largest of everything else,
+// so that a stall does not vanish between two dots. It returns NaN if no moment has a value. Counts and bytes keep the
+// digits that a tooltip shows.
 func lineValue(u unit.Unit, line results.CourseLine, moments []results.Moment) number {
 	sum, largest := 0.0, math.Inf(-1)
 	known := 0 // moments with a value
@@ -210,7 +210,7 @@ func lineValue(u unit.Unit, line results.CourseLine, moments []results.Moment) n
 	}
 }
 
-// describeRun is a run without its ticks, panels and phases.
+// describeRun returns a run without its ticks, panels and phases.
 func describeRun(c candidate) run {
 	r := c.record
 	described := run{
@@ -230,7 +230,7 @@ func describeRun(c candidate) run {
 	return described
 }
 
-// panelIndex is the index of p in list.Panels, to which it is added if it isn't there.
+// panelIndex returns the index of p in list.Panels, to which it is added if it isn't there.
 func (list *runList) panelIndex(p results.CoursePanel) int {
 	described := coursePanel{Title: p.Title, Unit: unitNames[p.Unit]}
 	for _, l := range p.Lines {
@@ -245,8 +245,8 @@ func (list *runList) panelIndex(p results.CoursePanel) int {
 	return len(list.Panels) - 1
 }
 
-// books are the message counts of a record that are known. Counts of what should not happen, of which fewer are better, are left out if they
-// are 0, except for messages lost and never sent, where a reader looks for the 0.
+// books returns the message counts of a record that are known. Counts of what should not happen, of which fewer are better, are left out if
+// they are 0, except for messages lost and never sent, where a reader looks for the 0.
 func books(r store.Record) []counted {
 	var counts []counted
 	for _, m := range results.Metrics {
@@ -264,7 +264,7 @@ func books(r store.Record) []counted {
 	return counts
 }
 
-// pausesOf is nil if pauses weren't recorded, or nothing watched for them.
+// pausesOf returns nil if pauses weren't recorded, or nothing watched for them.
 func pausesOf(r store.Record) *pauses {
 	p := r.Result.Pauses
 	if !p.Watched() {

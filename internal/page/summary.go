@@ -88,7 +88,7 @@ func compose(set *results.Set) (texts, error) {
 	}, nil
 }
 
-// folded is blocks behind a title that opens them. It is empty if there are none.
+// folded returns blocks behind a title that opens them. The result is empty if there are none.
 func folded(title string, blocks []document.Block) string {
 	if len(blocks) == 0 {
 		return ""
@@ -123,7 +123,7 @@ func buildReport(name string, set *results.Set) (document.Document, error) {
 	return r.Build(set)
 }
 
-// withGuarantees is a report whose groups begin with the guarantee that was asked for.
+// withGuarantees returns a report whose groups begin with the guarantee that was asked for.
 func withGuarantees(s reports.Sections) []document.Block {
 	s.Groups = slices.Clone(s.Groups)
 	for i, g := range s.Groups {

@@ -323,11 +323,11 @@ func parseLine(line string) (aptSource, bool) {
 	return s, true
 }
 
-// Enclosed has c run a program with the /usr and /etc of a tree that AptTree has made, bubblewrap among its packages, instead
-// of the machine's: another Debian's programs need another C library than this one has, and find each other by their paths.
-// bwrap comes from the tree too, started through the tree's own loader; so neither root nor any package on the machine is
-// needed, only user namespaces. It ends with its supervisor, also where that is killed. Paths outside of /usr and /etc are the same on both sides. Signals are not passed on.
-// more are further options of bwrap.
+// Enclosed has c run a program with the /usr and /etc of a tree that AptTree has made (bubblewrap among its packages)
+// instead of the machine's: another Debian's programs need another C library, and find each other by their paths. bwrap
+// comes from the tree too, started through the tree's own loader, so it needs neither root nor any package on the machine,
+// only user namespaces. The program ends with its supervisor, even if that is killed. Paths outside of /usr and /etc are
+// the same on both sides. Signals are not passed on. more are further options of bwrap.
 func Enclosed(n *Node, c Command, program string, more ...string) (Command, error) {
 	tree := filepath.Join(n.Cluster.Install, "tree")
 	loaders, _ := filepath.Glob(filepath.Join(tree, "usr/lib/*-linux-gnu*/ld-linux*.so.*"))

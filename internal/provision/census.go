@@ -166,7 +166,7 @@ func (c Census) has(pid int, start uint64) bool {
 	return ok && p.start == start
 }
 
-// heir is the process that has most likely reaped one that ended: its nearest ancestor that is still there.
+// heir returns the process that has most likely reaped an ended one: its nearest living ancestor.
 func (c Census) heir(before Census, parent int) int {
 	for range len(before.procs) {
 		p, ok := before.procs[parent]
@@ -178,7 +178,7 @@ func (c Census) heir(before Census, parent int) int {
 	return parent
 }
 
-// below are the processes below and including roots.
+// below returns roots and all processes below them.
 func (c Census) below(roots []int) map[int]bool {
 	mine := map[int]bool{}
 	for _, pid := range roots {

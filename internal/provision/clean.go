@@ -80,7 +80,7 @@ func Holdings(dir string) ([]Holding, error) {
 	return list, nil
 }
 
-// halves are directories of instances that a killed tool had only begun.
+// halves returns directories of instances that a killed tool had only begun.
 func halves(dir string) (list []Holding) {
 	begun, _ := filepath.Glob(filepath.Join(dir, "run", "bm-*"))
 	for _, d := range begun {
@@ -116,7 +116,7 @@ func crashReports() (own []string) {
 // packagesFile lists the system packages that were installed because a broker needs them.
 const packagesFile = "system-packages.txt"
 
-// Packages are the system packages that this tool has installed for brokers. They stay: other programs may use them by now.
+// Packages returns the system packages that this tool has installed for brokers. They stay: other programs may use them by now.
 func Packages(dir string) []string {
 	text, err := bounded.File(filepath.Join(dir, packagesFile), 1<<20)
 	if err != nil {
@@ -139,7 +139,7 @@ func (h *Host) keepPackages(names []string) {
 	}
 }
 
-// inUse says why the directory of an instance may still be needed; usually empty.
+// inUse returns why the directory of an instance may still be needed; usually empty.
 func inUse(dir string) string {
 	s, err := readState(dir)
 	switch {

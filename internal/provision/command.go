@@ -18,7 +18,7 @@ const maxPrinted = 64 << 20
 
 const usualPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// LogPath is the file that takes the node's standard output and error; it grows over restarts.
+// LogPath returns the file for the node's standard output and error; it grows over restarts.
 func (n *Node) LogPath() string {
 	return filepath.Join(n.Cluster.dir, fmt.Sprintf("node-%d.log", n.ID))
 }
@@ -26,7 +26,7 @@ func (n *Node) LogPath() string {
 // temp is the name of the directory for temporary files in a node's directory.
 const temp = "tmp"
 
-// Temp is the node's directory for temporary files, which goes with the node. TMPDIR names it.
+// Temp returns the node's directory for temporary files, to which TMPDIR is set and which is removed with the node.
 func (n *Node) Temp() string { return filepath.Join(n.Dir, temp) }
 
 // Run runs a command to its end as the user that the broker runs as, with the same environment rules, and returns what it
@@ -73,7 +73,7 @@ func runToEnd(ctx context.Context, j job, out *os.File) (text string, end fate, 
 	return string(printed), p.fate, waitErr
 }
 
-// job is c as a supervisor wants it.
+// job returns c in the form that a supervisor takes.
 func (n *Node) job(c Command) (job, error) {
 	j := job{
 		Path: c.Path, Args: c.Args, Dir: cmp.Or(c.Dir, n.Dir), Program: c.Program, Input: c.Input,
@@ -115,7 +115,7 @@ func tailOf(path string, n int) []string {
 	return tail(string(text), n)
 }
 
-// lastBytes reads the last bytes of a file, at most so many: a broker's log may be huge.
+// lastBytes reads at most the last most bytes of a file: a broker's log may be huge.
 func lastBytes(path string, most int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {

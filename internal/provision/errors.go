@@ -17,7 +17,7 @@ type ErrRefused struct {
 
 func (e *ErrRefused) Error() string { return e.Broker + ": " + e.Reason }
 
-// SettingPath is where a spec holds the setting.
+// SettingPath returns where a spec holds the setting.
 func (e *ErrRefused) SettingPath() string { return e.Path }
 
 // ErrMissing says what could not be installed and what the user can type to change that.

@@ -162,8 +162,8 @@ func TestDetachedInstanceOutlivesItsToolAndIsFoundAgain(t *testing.T) {
 	}
 }
 
-// killedWhole is what is left when a tool and its supervisors are killed at once, so that nobody clears up: the directory of an
-// instance and a process in it.
+// killedWhole kills a tool and its supervisors at once, so that none of them cleans up. It returns the instance, whose
+// directory is left, and a process in it.
 func killedWhole(t *testing.T, h *Host) (id string, daemon int) {
 	t.Helper()
 	tool, id := runTool(t, h, "stay")

@@ -53,7 +53,7 @@ func (in *Instance) Restart(ctx context.Context, node int) error {
 		return err
 	}
 	began := time.Now()
-	if err := in.save(); err != nil { // names us as owner, lest another tool sweeps a stopped node up
+	if err := in.save(); err != nil { // names us as owner, so that no other tool removes a stopped node
 		return err
 	}
 	// Held throughout: dismissing the supervisor could otherwise end a broker that another call has just started.

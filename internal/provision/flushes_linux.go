@@ -148,8 +148,8 @@ func (r *ring) drain(by map[int]int64) (lost bool) {
 
 const tracefs = "/sys/kernel/tracing"
 
-// tracepoints are the kernel's numbers of the calls. Where tracefs isn't mounted it is opened without being mounted
-// anywhere: only the kernel sees that.
+// tracepoints returns the kernel's numbers of the calls. If tracefs isn't mounted, it is opened without a mount point that
+// others could see.
 func tracepoints() ([]uint64, error) {
 	if ids, err := readTracepoints(tracefs); err == nil {
 		return ids, nil

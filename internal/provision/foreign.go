@@ -165,7 +165,7 @@ func (f *Foreign) relook() {
 	f.partial = f.partial || slices.ContainsFunc(f.numbered, func(id identity) bool { return !alive(id) })
 }
 
-// services are the control groups of the roots that hold nothing else, us included.
+// services returns the control groups of the roots, each of a single service or container, unless this process is in it.
 func (f *Foreign) services() []string {
 	var list []string
 	mine := f.service(f.self)
@@ -187,7 +187,7 @@ func (f *Foreign) identities(pids []int) []identity {
 	return ids
 }
 
-// Roots are the processes whose trees this meter reads.
+// Roots returns the processes whose trees this meter reads.
 func (f *Foreign) Roots() []int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -198,7 +198,7 @@ func (f *Foreign) Roots() []int {
 	return pids
 }
 
-// PIDs are the broker's processes as of the last reading.
+// PIDs returns the broker's processes as of the last reading.
 func (f *Foreign) PIDs() []int { return f.Roots() }
 
 // String names the listening processes.

@@ -74,7 +74,7 @@ func remove(dir string) error {
 	return os.RemoveAll(dir)
 }
 
-// unfinished reports whether a directory holds only what is written before its state: the tool ended while it prepared it.
+// unfinished reports whether a directory holds only files that are written before its state: the tool ended while it prepared it.
 func unfinished(dir string) bool {
 	entries, err := os.ReadDir(dir)
 	more := func(e fs.DirEntry) bool {

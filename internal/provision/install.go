@@ -163,7 +163,7 @@ func (n Need) met() bool {
 	return err == nil
 }
 
-// path is where the command is.
+// path returns the path of the command.
 func (n Need) path() (string, error) {
 	if path, err := exec.LookPath(n.Command); err == nil {
 		return path, nil
@@ -187,8 +187,8 @@ func (n Need) missing(err error) error {
 // lockSuffix ends the name of an installation's lock.
 const lockSuffix = ".lock"
 
-// lockFile waits for an exclusive lock; the kernel drops it when this process ends in whatever way. It opens the file anew each
-// time: Clear may have removed the one that it waited for.
+// lockFile waits for an exclusive lock; the kernel drops it when this process ends, however that ends. It opens the file
+// anew each time: Clear may have removed the one that it waited for.
 func lockFile(ctx context.Context, path string) (unlock func(), err error) {
 	for {
 		f, err := openLocked(path, os.O_CREATE, exclusiveNow)
@@ -216,7 +216,7 @@ func hasName(f *os.File) bool {
 	return err == nil && missing == nil && os.SameFile(open, named)
 }
 
-// openToAll lets the users that brokers run as read what was installed, whatever our umask is.
+// openToAll lets the users that brokers run as read the installed files, whatever our umask is.
 func openToAll(dir string) error {
 	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.Type()&fs.ModeSymlink != 0 {

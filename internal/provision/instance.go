@@ -50,13 +50,13 @@ func newInstance(h *Host, c *Cluster) *Instance {
 	return in
 }
 
-// ID is unique on this machine.
+// ID returns a name that is unique on this machine.
 func (in *Instance) ID() string { return in.cluster.ID }
 
-// Broker is the recipe's name.
+// Broker returns the recipe's name.
 func (in *Instance) Broker() string { return in.cluster.Recipe.Broker }
 
-// Version is the version that runs, never empty.
+// Version returns the version that runs, never empty.
 func (in *Instance) Version() string { return in.cluster.Version }
 
 // Nodes counts the cluster's nodes, dead ones included.
@@ -105,7 +105,7 @@ func (in *Instance) Endpoints() map[string]string {
 	return all
 }
 
-// ClientTLS is nil for a plain instance; otherwise it trusts this instance only and carries a client certificate.
+// ClientTLS returns nil for a plain instance; otherwise a configuration that trusts only this instance and has a client certificate.
 func (in *Instance) ClientTLS() *tls.Config {
 	if in.cluster.TLS == nil {
 		return nil
@@ -117,10 +117,10 @@ func (in *Instance) ClientTLS() *tls.Config {
 	return c
 }
 
-// TLSFiles is nil for a plain instance.
+// TLSFiles returns nil for a plain instance.
 func (in *Instance) TLSFiles() *TLSFiles { return in.cluster.TLS }
 
-// Login is nil where the broker needs no login.
+// Login returns nil if the broker needs no login.
 func (in *Instance) Login() *Login { return in.cluster.Login }
 
 // Meter returns the meter of the instance's processes.
@@ -144,7 +144,7 @@ func (in *Instance) Wait(ctx context.Context) error {
 	return nil
 }
 
-// LogPath is the file with the node's output; node counts from 1.
+// LogPath returns the file with the node's output; node counts from 1.
 func (in *Instance) LogPath(node int) string {
 	m, err := in.member(node)
 	if err != nil {
@@ -153,7 +153,7 @@ func (in *Instance) LogPath(node int) string {
 	return m.node.LogPath()
 }
 
-// LogTail is the last n lines of the node's output.
+// LogTail returns the last n lines of the node's output.
 func (in *Instance) LogTail(node, n int) []string {
 	m, err := in.member(node)
 	if err != nil {
@@ -180,7 +180,7 @@ func (in *Instance) Stop(ctx context.Context) error {
 	return in.clear()
 }
 
-// abandon is Stop without grace, for an instance that never came up.
+// abandon stops an instance that never came up, without grace.
 func (in *Instance) abandon() {
 	done, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -189,7 +189,7 @@ func (in *Instance) abandon() {
 	}
 }
 
-// clear is called with every process dead.
+// clear is called when every process has ended.
 func (in *Instance) clear() error {
 	for _, m := range in.members {
 		if p := m.current(); p != nil {

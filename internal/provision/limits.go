@@ -66,7 +66,7 @@ type group struct {
 // that of container runtimes.
 const period = 100_000
 
-// files are the settings of a controller's group.
+// files returns the settings of a controller's group.
 func (l Limits) files(controller string, unified bool) []string {
 	quota, bytes := fmt.Sprint(max(1000, int64(l.CPU*period))), fmt.Sprint(l.Memory)
 	perSecond := fmt.Sprintf("%s %d", l.device, l.IO)

@@ -85,7 +85,7 @@ func (f *Foreign) here(ctx context.Context, address string) ([]net.IP, uint64, e
 	return ips, port, nil
 }
 
-// listeners are the processes that hold a socket listening at e, or why there is none to be seen.
+// listeners returns the processes that hold a socket listening at e, or why none is to be seen.
 func listeners(mount string, e endpoint) (pids []int, why string) {
 	fs, err := procfs.NewFS(mount)
 	if err != nil {
@@ -157,7 +157,7 @@ var forwarders = []string{
 	"ncat", "nc", "cloudflared", "tailscaled", "kafka-proxy", "nutcracker", "twemproxy", "gost", "frpc", "frps",
 }
 
-// behind are the processes that listen at e, or why they can't be taken for the broker.
+// behind returns the processes that listen at e, or why they can't be taken for the broker.
 func (f *Foreign) behind(e endpoint) (pids []int, why string) {
 	pids, why = listeners(f.mount, e)
 	if why = f.passable(pids, why); why != "" {
@@ -176,7 +176,7 @@ func (f *Foreign) listensOn(e endpoint) (why string) {
 	return why
 }
 
-// passable is why the processes behind an address can't be taken for the broker, empty if they can.
+// passable returns why the processes behind an address can't be taken for the broker, empty if they can.
 func (f *Foreign) passable(pids []int, why string) string {
 	for _, pid := range pids {
 		if pid == f.self {
@@ -189,8 +189,8 @@ func (f *Foreign) passable(pids []int, why string) string {
 	return why
 }
 
-// service is the control group of a process if that holds nothing but one service or container; "" otherwise: a login
-// session's or a terminal's has much else in it.
+// service returns the control group of a process if it holds nothing but one service or container; "" otherwise, such as
+// for the group of a login session or a terminal.
 func (f *Foreign) service(pid int) string {
 	p, err := f.process(pid)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"syscall"
 )
 
-// lockOf are the SHA-256 of all files that a version is fetched as, by name: locks/VERSION.sha256, as sha256sum writes it.
+// lockOf returns the SHA-256 of all files of a version, by name: locks/VERSION.sha256, as sha256sum writes it.
 func lockOf(locks fs.FS, version string) (map[string]string, error) {
 	text, err := fs.ReadFile(locks, "locks/"+version+".sha256")
 	if err != nil {

@@ -78,8 +78,8 @@ func (m *Meter) look() {
 	}
 }
 
-// DataBytes is the disk blocks that the data directories take. A broker with a thousand topics has thousands of files,
-// each to be looked at: not for every reading.
+// DataBytes returns the disk space of the data directories. It is too costly for every reading: a broker with a thousand
+// topics has thousands of files.
 func (m *Meter) DataBytes() (sum int64) {
 	for _, member := range m.in.members {
 		sum += taken(member.node.Data)
@@ -87,7 +87,7 @@ func (m *Meter) DataBytes() (sum int64) {
 	return sum
 }
 
-// Roots are the supervisors, whose trees this meter reads.
+// Roots returns the supervisors, whose trees this meter reads.
 func (m *Meter) Roots() []int {
 	var pids []int
 	for _, member := range m.in.members {
@@ -98,7 +98,7 @@ func (m *Meter) Roots() []int {
 	return pids
 }
 
-// PIDs are the broker's processes as of the last reading.
+// PIDs returns the broker's processes as of the last reading.
 func (m *Meter) PIDs() []int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -196,7 +196,7 @@ func used(s procfs.ProcStat) Usage {
 	return u
 }
 
-// Plus is the usage of both.
+// Plus returns the usage of both.
 func (u Usage) Plus(v Usage) Usage {
 	u.add(v)
 	return u

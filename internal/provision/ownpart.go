@@ -25,7 +25,7 @@ type OwnPart[S any] struct {
 // partSetting is the key of S in a recipe's settings. No user types it.
 const partSetting = "part"
 
-// PartSettings are the settings of a recipe that starts a part with s.
+// PartSettings returns the settings of a recipe that starts a part with s.
 func PartSettings(s any) map[string]any { return map[string]any{partSetting: s} }
 
 // Register registers the part. Call it from init.
@@ -71,8 +71,8 @@ func (p OwnPart[S]) main([]string) int {
 	return 0
 }
 
-// Name is the node's, unique on this machine.
+// Name returns the node's name, unique on this machine.
 func (n *Node) Name() string { return fmt.Sprintf("%s-%d", n.Cluster.ID, n.ID) }
 
-// Address is where the node's port "client" is.
+// Address returns the address of the node's port "client".
 func (n *Node) Address() string { return address(n.Ports["client"]) }

@@ -22,7 +22,7 @@ func (i *Install) Maven(ctx context.Context, locks fs.FS, coordinates ...string)
 	return i.maven(ctx, locks, "lib", pom, "copy-dependencies", "-DincludeScope=runtime")
 }
 
-// pomOf is a project that depends on the coordinates.
+// pomOf returns a project that depends on the coordinates.
 func pomOf(coordinates []string) (string, error) {
 	var pom strings.Builder
 	pom.WriteString(`<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>

@@ -73,7 +73,7 @@ func lockPorts(port int, beside []int) (locks []*os.File, taken int) {
 	return locks, 0
 }
 
-// lockPort is nil where the port is reserved or listened on.
+// lockPort returns nil if the port is reserved or listened on.
 func lockPort(port int) *os.File {
 	lock := takePort(port)
 	if lock == nil {

@@ -59,8 +59,8 @@ func statFrom(info *unix.KinfoProc) procfs.ProcStat {
 	}
 }
 
-// sinceBoot is of no use where a census has no processes.
+// sinceBoot returns 0: without processes in a census nothing needs it.
 func sinceBoot() time.Duration { return 0 }
 
-// selfMemory is the most that this process has had in memory.
+// selfMemory returns the most memory that this process has had.
 func selfMemory(used syscall.Rusage) int64 { return used.Maxrss }

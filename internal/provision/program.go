@@ -88,7 +88,7 @@ func dropTo(user int) error {
 // errOrphaned is a parent that was gone before we could wish to die with it.
 var errOrphaned = errors.New("the supervisor has ended")
 
-// programCommand is how the supervisor calls itself to run j's in-binary program.
+// programCommand returns the command by which the supervisor calls itself to run j's in-binary program.
 func programCommand(j job) (path string, argv []string) {
 	head := []string{"brokermark", programArg, strconv.Itoa(j.User), strconv.Itoa(os.Getpid()), j.Program}
 	return self, append(head, j.Args...)

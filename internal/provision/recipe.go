@@ -98,7 +98,7 @@ type Version struct {
 	Plain    string   // as the recipe's, of this version alone; empty: the recipe's
 }
 
-// Largest is the largest cluster of that version.
+// Largest returns the largest cluster of that version.
 func (r *Recipe) Largest(v Version) int { return min(r.MaxNodes, cmp.Or(v.MaxNodes, r.MaxNodes)) }
 
 // Need is something a version needs from the machine: a command on PATH, and the Debian packages that provide it.
@@ -175,7 +175,7 @@ type ErrSetting struct{ Name, Reason string }
 
 func (e *ErrSetting) Error() string { return fmt.Sprintf("server setting %q: %s", e.Name, e.Reason) }
 
-// SettingPath is where a spec holds the setting.
+// SettingPath returns where a spec holds the setting.
 func (e *ErrSetting) SettingPath() string { return "server." + e.Name }
 
 // Ask asks the nodes in turn, of which any may be down, until one answers.
@@ -192,7 +192,7 @@ func Ask[T any](c *Cluster, question func(n *Node) (T, error)) (T, error) {
 	return none, errors.Join(errs...)
 }
 
-// Text is a setting's value as a configuration file has it.
+// Text returns a setting's value as configuration files write it.
 func Text(value any) string {
 	if f, ok := value.(float64); ok {
 		return strconv.FormatFloat(f, 'f', -1, 64) // never 1e+09

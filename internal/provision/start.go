@@ -132,10 +132,10 @@ func plainSettings(settings map[string]any) error {
 	return nil
 }
 
-// unbroken are characters that end a line somewhere, and other control characters.
+// unbroken reports whether r ends a line somewhere, or is another control character.
 func unbroken(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }
 
-// clashed reports that a broker ended because another program took its port between our look and its bind.
+// clashed reports whether a broker ended because another program took its port between our check and its bind.
 func clashed(err error) ([]string, bool) {
 	var log []string
 	if died, ok := errors.AsType[*ErrDied](err); ok {

@@ -285,7 +285,7 @@ func killTree(root int, gone <-chan struct{}) {
 	}
 }
 
-// endOf is the final account. After the last child was reaped, the kernel's sums for our children are exact.
+// endOf returns the final account. After the last child was reaped, the kernel's sums for our children are exact.
 func endOf(ws syscall.WaitStatus) fate {
 	d := diskOf(procfs.NewProc(os.Getpid()))
 	f := fate{Ended: true, Code: ws.ExitStatus(), ReadBytes: d.DiskReadBytes, WriteBytes: d.DiskWriteBytes}

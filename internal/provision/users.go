@@ -28,7 +28,7 @@ const (
 // file for as long as the instance's directory and processes may be there.
 var usersDir = filepath.Join(volatileDir, "brokermark-users")
 
-// installer is the user that programs of installations run as; 0 where we are not root and they run as ourselves.
+// installer returns the user that programs of installations run as; 0 if we are not root and they run as our user.
 func installer() (int, error) {
 	if os.Geteuid() != 0 {
 		return 0, nil

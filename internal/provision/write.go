@@ -103,7 +103,7 @@ func (n *Node) Read(name string, limit int64) ([]byte, error) {
 	return bounded.FileIn(root.FS(), name, limit)
 }
 
-// Log is the end of the node's output, 16 MiB at most.
+// Log returns the end of the node's output, 16 MiB at most.
 func (n *Node) Log() ([]byte, error) { return lastBytes(n.LogPath(), 16<<20) }
 
 // show lets a group, unless it is 0, read a private file, or enter a private directory, that still belongs to our user.
@@ -122,7 +122,7 @@ func show(path string, group int) error {
 	return errors.Join(os.Lchown(path, 0, group), os.Chmod(path, mode))
 }
 
-// shut is the reverse of show.
+// shut reverses show.
 func shut(dir string) error {
 	if os.Geteuid() != 0 {
 		return nil

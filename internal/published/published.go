@@ -150,7 +150,7 @@ func (c *collection) addRow(r row, layout study.Published, grid []study.Point, o
 	return nil
 }
 
-// emptyRecord is the record of a point, without figures.
+// emptyRecord returns the record of a point, without figures.
 func (c *collection) emptyRecord(p study.Point) store.Record {
 	axes := map[string]string{}
 	maps.Copy(axes, p.Axes)

@@ -64,7 +64,7 @@ func readTable(folder fs.FS, file string) (table, error) {
 	}
 }
 
-// originOf is the text of the comment "# origin: …" above the header.
+// originOf returns the text of the comment "# origin: …" above the header.
 func originOf(data string) string {
 	for line := range strings.Lines(data) {
 		comment, isComment := strings.CutPrefix(line, "#")

@@ -36,7 +36,7 @@ func numeric(t document.Table, c document.Column) bool {
 	})
 }
 
-// unitOf is the unit of a cell's number: the cell's own, else the column's.
+// unitOf returns the unit of a cell's number: the cell's own, else the column's.
 func unitOf(c document.Column, cell document.Cell) unit.Unit { return cmp.Or(cell.Unit, c.Unit) }
 
 // cellText writes a cell for people: "1.50 ms [1.20 ms–1.80 ms]¹˒²".
@@ -91,7 +91,8 @@ func superscript(n int) string {
 	return strings.Map(func(r rune) rune { return digits[r-'0'] }, fmt.Sprint(n))
 }
 
-// unknownBlock is what a format panics with for a kind of block that it has no form for. Without the panic the block would be lost.
+// unknownBlock returns the text with which a format panics for a kind of block that it can't show. Without the panic the
+// block would be lost.
 func unknownBlock(format string, b document.Block) string {
 	return fmt.Sprintf("render: the format %s has no form for %T", format, b)
 }

@@ -89,7 +89,7 @@ func (c chart) hasBar(row document.Row) bool {
 	return slices.ContainsFunc(c.bars, func(column document.Column) bool { return drawable(row[column.Key]) })
 }
 
-// markup is the chart as an HTML table.
+// markup returns the chart as an HTML table.
 func (c chart) markup(colourOf func(name string) int) string {
 	rows, remarks := c.rows, c.about.Better.String()
 	if len(rows) > maxRows {
@@ -117,7 +117,7 @@ func (c chart) markup(colourOf func(name string) int) string {
 	return out.String()
 }
 
-// shown says which rows stand for all: "the best 12 of 15 with a figure", or "the 12 of 18 with a figure".
+// shown returns which rows stand for all: "the best 12 of 15 with a figure", or "the 12 of 18 with a figure".
 func (c chart) shown(n int) string {
 	drawn := 0
 	for _, row := range c.rows {
@@ -131,7 +131,7 @@ func (c chart) shown(n int) string {
 	return fmt.Sprintf("the %d of %d with a figure", n, len(c.rows))
 }
 
-// label is the name that a row's colour is chosen by. A column holds it, or it is the row's name: "kafka linger.ms=5".
+// label returns the name that a row's colour is chosen by. A column holds it, or it is the row's name: "kafka linger.ms=5".
 func (c chart) label(row document.Row) string {
 	if c.labelKey != "" {
 		return row[c.labelKey].Text
@@ -143,7 +143,7 @@ func (c chart) label(row document.Row) string {
 	return strings.Join(words, " ")
 }
 
-// namesOf are the columns that name a row. Blank settings are left out, unless nothing else names the row.
+// namesOf returns the columns that name a row. Blank settings are left out, unless nothing else names the row.
 func (c chart) namesOf(row document.Row) []document.Column {
 	given := slices.DeleteFunc(slices.Clone(c.names), func(column document.Column) bool {
 		return column.Named && row[column.Key].Kind == document.Blank
@@ -154,7 +154,7 @@ func (c chart) namesOf(row document.Row) []document.Column {
 	return given
 }
 
-// nameMarkup is the name of a row beside its bars. It may break in the path of a setting and before its value: there is little room.
+// nameMarkup returns the name of a row beside its bars. It may break in the path of a setting and before its value: there is little room.
 func (c chart) nameMarkup(row document.Row) string {
 	breaks := strings.NewReplacer(".", ".<wbr>", "=", "=<wbr>")
 	var words []string
@@ -172,8 +172,8 @@ func settingPrefix(column document.Column) string {
 	return clean(document.OneLine(column.Name)) + "="
 }
 
-// best are the n best rows by their first bars, in the order of the table. Rows that have only other bars come after all that have the
-// first. Rows without any bar are left out.
+// best returns the n best rows by their first bars, in the order of the table. Rows that have only other bars come after all that have
+// the first. Rows without any bar are left out.
 func (c chart) best(n int) []document.Row {
 	key := c.bars[0].Key
 	var picked, others []int // indexes of rows
@@ -210,7 +210,7 @@ func (c chart) compare(a, b document.Cell) int {
 	}
 }
 
-// barMarkup is one bar of a row: the second line of the column's name, the track with the bar on it, and the figure.
+// barMarkup returns one bar of a row: the second line of the column's name, the track with the bar on it, and the figure.
 func (c chart) barMarkup(column document.Column, cell document.Cell, colour int) string {
 	class, name := "bar-line", ""
 	if cell.Unused {
@@ -228,8 +228,8 @@ func (c chart) barMarkup(column document.Column, cell document.Cell, colour int)
 	return fmt.Sprintf("<span class=\"%s\">%s%s<span class=\"bar-value\">%s</span></span>", class, name, track, value)
 }
 
-// trackMarkup is the track of a bar with the bar and the bounds of its figure. A logarithmic scale has lines between its decades, and a
-// dot instead of the bar: it has no zero at which a bar could begin.
+// trackMarkup returns the track of a bar with the bar and the bounds of its figure. A logarithmic scale has lines between its decades,
+// and a dot instead of the bar: it has no zero at which a bar could begin.
 func (c chart) trackMarkup(cell document.Cell, colour int) string {
 	track, shape, place := "<span class=\"bar-track\">", "bar", "width"
 	if c.scale.logarithmic {
@@ -248,7 +248,7 @@ func (c chart) trackMarkup(cell document.Cell, colour int) string {
 	return track + "</span>"
 }
 
-// status is the text of a row without a bar: how it ended, or a dash if it ended well or nothing says how.
+// status returns the text of a row without a bar: how it ended, or a dash if it ended well or nothing says how.
 func (c chart) status(row document.Row) string {
 	for _, column := range c.statuses {
 		if status := row[column.Key]; status.Kind == document.Words && status.Text != "ok" {
@@ -272,7 +272,7 @@ const shortMedian = 1.0 / 30
 // rounding is more than the error of [math.Log10], which gives 2.9999999999999996 for 1000 on some processors.
 const rounding = 1e-9
 
-// newScale is the scale for figures, none of them below zero, and for the upper bounds of those that have one.
+// newScale returns the scale for figures, none of them below zero, and for the upper bounds of those that have one.
 func newScale(figures, upperBounds []float64) scale {
 	if len(figures) == 0 {
 		return scale{}
@@ -288,10 +288,10 @@ func newScale(figures, upperBounds []float64) scale {
 	return scale{logarithmic: true, from: max(below, math.SmallestNonzeroFloat64), to: min(above, math.MaxFloat64)}
 }
 
-// decades is the number of powers of ten between the ends of a logarithmic scale.
+// decades returns the number of powers of ten between the ends of a logarithmic scale.
 func (s scale) decades() float64 { return math.Log10(s.to) - math.Log10(s.from) }
 
-// percent is where v lies between from and to. The latter must not be zero.
+// percent returns where v lies between from and to. The latter must not be zero.
 func (s scale) percent(v float64) float64 {
 	if s.logarithmic {
 		return 100 * (math.Log10(max(v, s.from)) - math.Log10(s.from)) / s.decades()

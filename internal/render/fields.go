@@ -55,7 +55,7 @@ func fieldsOf(t document.Table, row document.Row, notes map[int]string) []field 
 	return append(fields, field{key: "notes", value: texts})
 }
 
-// knownNumber is v, or nil for NaN and infinity.
+// knownNumber returns v, or nil for NaN and infinity.
 func knownNumber(v float64) any {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil
@@ -90,7 +90,7 @@ func csvText(d document.Document) string {
 	return strings.Join(parts, "\n")
 }
 
-// sentences is a column of the paragraphs of a document.
+// sentences returns a column of the paragraphs of a document.
 func sentences(d document.Document) [][]string {
 	lines := [][]string{{"text"}}
 	for _, b := range d.Blocks {
@@ -130,7 +130,7 @@ func allDigits(v float64) string {
 	return strconv.FormatFloat(v, 'f', -1, 64)
 }
 
-// Inert is text that no spreadsheet takes for a formula: a quote stands before the characters that begin one, "'=1+1".
+// Inert returns text that no spreadsheet takes for a formula: a quote stands before the characters that begin one, "'=1+1".
 func Inert(text string) string {
 	text = clean(text)
 	if text != "" && strings.ContainsRune("=+-@|%", rune(text[0])) {
@@ -172,7 +172,7 @@ func writeObject(out *strings.Builder, fields []field) {
 	fmt.Fprintf(out, "{%s}\n", strings.Join(members, ","))
 }
 
-// jsonText is a key or a value as JSON. Unlike json.Marshal it leaves <, > and & as they are.
+// jsonText returns a key or a value as JSON. Unlike json.Marshal it leaves <, > and & as they are.
 func jsonText(v any) string {
 	var out strings.Builder
 	encoder := json.NewEncoder(&out)

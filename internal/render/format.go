@@ -43,7 +43,7 @@ func OptionsFor(f *os.File) Options {
 	}
 }
 
-// usableWidth is a width that was found out, or the default if that failed.
+// usableWidth returns columns, or the default width if err says that those are unknown.
 func usableWidth(columns int, err error) int {
 	if err != nil || columns <= 0 {
 		return defaultWidth
@@ -81,8 +81,8 @@ func Render(w io.Writer, d document.Document, format string, o Options) error {
 // two spaces in a row.
 func clean(text string) string { return strings.Join(strings.Fields(CleanLines(text)), " ") }
 
-// CleanLines is text whose line breaks and spaces stay. It has no control characters, which could drive a terminal, no characters that
-// reorder or hide their surroundings, and no broken UTF-8. Tabs become spaces.
+// CleanLines returns text whose line breaks and spaces stay. It has no control characters, which could drive a terminal, no characters
+// that reorder or hide their surroundings, and no broken UTF-8. Tabs become spaces.
 func CleanLines(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

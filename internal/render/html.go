@@ -171,7 +171,7 @@ func attributesOf(columns []document.Column) []attribute {
 	return attributes
 }
 
-// attributeName is a column's key as part of the name of an attribute. Users give the names of axes.
+// attributeName returns a column's key as part of the name of an attribute. Users give the names of axes.
 func attributeName(key string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '_' || r <= ' ' || strings.ContainsRune(`"'<>/=`, r) {
@@ -181,7 +181,7 @@ func attributeName(key string) string {
 	}, key)
 }
 
-// machineText is a cell for programs: its words, or its number in the base unit with all digits.
+// machineText returns a cell for programs: its words, or its number in the base unit with all digits.
 func machineText(cell document.Cell) string {
 	if cell.IsNumber() {
 		return allDigits(cell.Number)
@@ -198,7 +198,7 @@ func (f *fragment) cell(c htmlColumn, cell document.Cell) {
 	f.writef("%s%s</%s>", c.cellContent(cell), f.noteLinks(cell.Marks), tag)
 }
 
-// cellAttributes are the classes of page.css, the key, the number, and as a title the interval if the column doesn't show it.
+// cellAttributes returns the classes of page.css, the key, the number, and as a title the interval if the column doesn't show it.
 func (c htmlColumn) cellAttributes(cell document.Cell) string {
 	var classes []string
 	if cell.IsNumber() || (cell.Kind == document.Blank && c.numeric) {
@@ -226,7 +226,7 @@ func (c htmlColumn) cellAttributes(cell document.Cell) string {
 	return attributes
 }
 
-// cellContent is the value of a cell with its interval.
+// cellContent returns the value of a cell with its interval.
 func (c htmlColumn) cellContent(cell document.Cell) string {
 	content := html.EscapeString(valueText(c.Column, cell))
 	if interval := intervalText(c.Column, cell); interval != "" {
@@ -235,7 +235,7 @@ func (c htmlColumn) cellContent(cell document.Cell) string {
 	return parenthesized(cell, content)
 }
 
-// noteLinks are the marks of a cell, each with a link to its note.
+// noteLinks returns the marks of a cell, each with a link to its note.
 func (f *fragment) noteLinks(marks []int) string {
 	links := ""
 	for _, mark := range marks {

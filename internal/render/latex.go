@@ -69,7 +69,7 @@ func writeLatexTable(out *strings.Builder, t document.Table) {
 	out.WriteString("\\end{longtable}\n")
 }
 
-// latex is LaTeX that prints the text as it is, in one line.
+// latex returns LaTeX that prints the text as it is, in one line.
 func latex(text string) string { return latexEscapes.Replace(clean(text)) }
 
 // latexEscapes are for characters that mean something, and for those of reports and superscripts that pdfLaTeX's usual fonts lack.

@@ -61,8 +61,8 @@ func writeMarkdownTable(out *strings.Builder, t document.Table) {
 	}
 }
 
-// fenceOf is a line before and after a listing. It has more backticks than any line of the text,
-// which would end the listing otherwise.
+// fenceOf returns a line before and after a listing. It has more backticks than any line of the text, which would end
+// the listing otherwise.
 func fenceOf(text string) string {
 	fence := "```"
 	for strings.Contains(text, fence) {
@@ -71,7 +71,7 @@ func fenceOf(text string) string {
 	return fence
 }
 
-// literal is Markdown that appears as the text is, also at the start of a line.
+// literal returns Markdown that appears as the text is, also at the start of a line.
 func literal(text string) string {
 	text = markdownEscapes.Replace(clean(text))
 	return listMarker.ReplaceAllString(text, `${2}\${1}${3}`)

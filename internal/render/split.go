@@ -51,8 +51,8 @@ func split(t document.Table, width int) []part {
 	return parts
 }
 
-// sizedColumns are the columns of a table, as wide as their longest lines. Words and sentences are folded where they are longer than theirs
-// may be.
+// sizedColumns returns the columns of a table, as wide as their longest lines. Words and sentences are folded where they are longer than
+// theirs may be.
 func sizedColumns(t document.Table) []sizedColumn {
 	var columns []sizedColumn
 	for _, column := range t.Columns {
@@ -79,7 +79,7 @@ func sizedColumns(t document.Table) []sizedColumn {
 	return columns
 }
 
-// leastWidth is the width of columns beside each other if all are as narrow as they may be.
+// leastWidth returns the width of columns beside each other if all are as narrow as they may be.
 func leastWidth(columns []sizedColumn) int {
 	width := -gap // there is none behind the last column
 	for _, c := range columns {

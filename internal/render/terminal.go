@@ -56,7 +56,7 @@ type terminalPage struct {
 
 func (p terminalPage) proseWidth() int { return min(p.width, widestProse) }
 
-// block is the text of a block, without a line break at its end.
+// block returns the text of a block, without a line break at its end.
 func (p terminalPage) block(b document.Block) string {
 	switch b := document.Worded(b).(type) {
 	case document.Note:
@@ -184,7 +184,7 @@ func breakWord(word string, width int) string {
 	return strings.Join(append(lines, word), "\n")
 }
 
-// lastSeparator is the index of the last separator in the first width columns of a word. It is -1 if there is none.
+// lastSeparator returns the index of the last separator in the first width columns of a word. It returns -1 if there is none.
 func lastSeparator(word string, width int) int {
 	last, used := -1, 0
 	for i, r := range word {

@@ -88,7 +88,7 @@ func (s *piecewise) At(i int64) int64 {
 	return int64(at.Lo)
 }
 
-// timeOf returns how many ns of the segment it takes to add so many quanta, fewer than it has.
+// timeOf returns how many ns of the segment it takes to add these quanta, fewer than the segment has.
 func (s *segment) timeOf(quanta uint128.Uint128) uint128.Uint128 {
 	// Time on a slope is measured from the end with the lower rate, because rounding moves arrivals the farthest there.
 	switch {
@@ -101,7 +101,7 @@ func (s *segment) timeOf(quanta uint128.Uint128) uint128.Uint128 {
 	return uint128.From64(uint64(max(0, s.length-left)))
 }
 
-// messages is how many messages so many quanta are.
+// messages returns the number of messages that so many quanta make.
 func messages(quanta uint128.Uint128) float64 {
 	return (float64(quanta.Hi)*(1<<64) + float64(quanta.Lo)) / quantaPerMessage
 }
@@ -147,7 +147,7 @@ func (s *piecewise) Count(d int64) int64 {
 	return n
 }
 
-// reached returns how many messages have been reached strictly before the sum is so many quanta.
+// reached returns how many messages have been reached strictly before the sum is these quanta.
 func reached(sum uint128.Uint128) int64 {
 	return int64(sum.Add64(quantaPerMessage - 1).Div64(quantaPerMessage).Lo) // rounded up
 }

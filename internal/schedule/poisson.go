@@ -86,8 +86,8 @@ func (r *blockRandom) drawArrivals(at []int64, start, length int64) {
 	at[len(at)-1] = start + length // exactly, however long: float64(length) may be rounded
 }
 
-// Mix is one step of SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014): neighbouring numbers become
-// unrelated seeds.
+// Mix does one step of SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014): neighbouring
+// numbers become unrelated seeds.
 func Mix(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9

@@ -55,7 +55,7 @@ func quantaOf(what string, rate float64) (uint64, error) {
 	return uint64(math.Round(rate * quantaPerHertz)), nil
 }
 
-// quantaOrZero is quantaOf for a rate that may also be 0.
+// quantaOrZero is like quantaOf, for a rate that may also be 0.
 func quantaOrZero(what string, rate float64) (uint64, error) {
 	if rate == 0 {
 		return 0, nil

@@ -72,7 +72,7 @@ func (s *superposed) Count(d int64) int64 {
 	return s.sum
 }
 
-// rewind forgets what was counted.
+// rewind forgets the counts.
 func (s *superposed) rewind() {
 	s.sum, s.countedTo = 0, 0
 	for k := range s.processes {
@@ -82,7 +82,7 @@ func (s *superposed) rewind() {
 }
 
 // limits returns how many of the first total arrivals are each client's. Of arrivals at the same nanosecond, those of the
-// first client come first. If fewer than total ever come, the first client gets what is missing.
+// first client come first. If fewer than total ever come, the first client gets the missing ones.
 //
 // Most arrivals are only counted: those that come before a span of time in which arrival number total is expected, give or take
 // 8 standard deviations and 64 arrivals. Those in the span are dealt out one by one. If the span turns out to be wrong, it grows,

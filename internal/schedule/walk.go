@@ -9,8 +9,9 @@ import (
 // poisson). Each block begins where the one before it ends, so a walk goes from block to block. It draws the arrivals only of the
 // block that is asked for.
 //
-// It keeps the arrivals of two neighbouring blocks, because a sender that asks what is due looks a little ahead of what it sends.
-// A sender that is behind looks further ahead, and goes back: for that it keeps where the last 64 blocks lie.
+// It keeps the arrivals of two neighbouring blocks, because a sender that asks for due messages looks a little ahead of
+// those that it sends. A sender that is behind looks further ahead, and goes back: for that it keeps where the last 64
+// blocks lie.
 type walk struct {
 	poisson
 	random  blockRandom

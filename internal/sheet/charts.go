@@ -17,7 +17,7 @@ import (
 // Sizes in pixels.
 const (
 	chartWidth     = 640
-	chartFrame     = 110 // height of what is around the bars
+	chartFrame     = 110 // height around the bars
 	barHeight      = 18
 	minChartHeight = 240
 	rowHeight      = 20 // of a row of the usual height
@@ -47,13 +47,13 @@ func (p *documentSheet) charts(s chartSource) {
 	}
 }
 
-// unit is that of the first column of a chart; a chart has one scale.
+// unit returns the unit of a chart's first column; a chart has one scale.
 func (s chartSource) unit(about document.Chart) unit.Unit {
 	i := slices.IndexFunc(s.table.Columns, func(c document.Column) bool { return c.Chart == about })
 	return s.table.Columns[i].Unit
 }
 
-// series has a series for each column of a chart in which a row has a figure that can be used.
+// series returns a series for each column of a chart in which a row has a usable figure.
 func (s chartSource) series(sheet string, about document.Chart) []excelize.ChartSeries {
 	var series []excelize.ChartSeries
 	for i, c := range s.columns {
@@ -76,7 +76,7 @@ func (c tableColumn) isUsed(row document.Row) bool {
 	return (cell.Kind == document.Figure || cell.Kind == document.Interval) && !cell.Unused
 }
 
-// names is the index of the column that names the rows.
+// names returns the index of the column that names the rows.
 func (s chartSource) names() int {
 	isLabel := func(c tableColumn) bool { return c.column.Label }
 	if i := slices.IndexFunc(s.columns, isLabel); i >= 0 {
@@ -91,7 +91,7 @@ func (s chartSource) span(sheet string, column int) string {
 	return fmt.Sprintf("%s!$%s$%d:$%s$%d", quoted(sheet), letter, s.header+1, letter, s.header+len(s.table.Rows))
 }
 
-// barChart has a horizontal bar for each row and series, the first row at the top.
+// barChart returns a chart with a horizontal bar for each row and series, the first row at the top.
 func barChart(about document.Chart, unitName string, series []excelize.ChartSeries, height int) *excelize.Chart {
 	legend := "bottom"
 	if len(series) == 1 {
@@ -113,7 +113,7 @@ func barChart(about document.Chart, unitName string, series []excelize.ChartSeri
 	}
 }
 
-// letterOf is the name of a column: A for the first.
+// letterOf returns the name of a column: A for the first.
 func letterOf(column int) string {
 	text, err := excelize.ColumnNumberToName(column)
 	if err != nil {
@@ -125,5 +125,5 @@ func letterOf(column int) string {
 // seriesColours are the first four of the palette of package figure: blue, vermillion, green and purple.
 var seriesColours = []string{"0072B2", "D55E00", "009E73", "CC79A7"}
 
-// quoted is a sheet's name as references to its cells need it.
+// quoted returns a sheet's name as references to its cells need it.
 func quoted(sheet string) string { return "'" + strings.ReplaceAll(sheet, "'", "''") + "'" }

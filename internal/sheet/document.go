@@ -40,7 +40,7 @@ type documentSheet struct {
 	notes     map[int]string // text by mark
 }
 
-// columnWidths are widths, in letters, that suit the texts of all tables.
+// columnWidths returns widths, in letters, that suit the texts of all tables.
 func columnWidths(d document.Document) []float64 {
 	const (
 		firstWidth = 21 // of the column that holds the texts
@@ -184,10 +184,10 @@ func namesUnitsOf(a, b document.Column, rows []document.Row) bool {
 	return !slices.ContainsFunc(rows, hasOther)
 }
 
-// unitOf is the unit of a cell: its own or, if it has none, that of its column.
+// unitOf returns the unit of a cell: its own or, if it has none, that of its column.
 func unitOf(cell document.Cell, c document.Column) unit.Unit { return cmp.Or(cell.Unit, c.Unit) }
 
-// cellIn is what a column of the sheet shows of a document's cell: an excelize.Cell, or nil for an empty one.
+// cellIn returns what a column of the sheet shows of a document's cell: an excelize.Cell, or nil for an empty one.
 func (b *book) cellIn(c tableColumn, cell document.Cell) any {
 	u := unitFormatOf(unitOf(cell, c.column))
 	var looks look
@@ -217,7 +217,7 @@ func (b *book) cellIn(c tableColumn, cell document.Cell) any {
 	}
 }
 
-// number is a cell with a number in the sheet's unit. It is nil for an unknown number and for an infinite bound.
+// number returns a cell with a number in the sheet's unit. It returns nil for an unknown number and for an infinite bound.
 func (b *book) number(v float64, u unitFormat, looks look) any {
 	v *= u.factor
 	if math.IsNaN(v) || math.IsInf(v, 0) {

@@ -80,7 +80,7 @@ func cell(column, row int) string {
 	return name
 }
 
-// headerCells are the cells that name columns.
+// headerCells returns the cells that name columns.
 func (b *book) headerCells(names []string) []any {
 	var cells []any
 	for _, name := range names {

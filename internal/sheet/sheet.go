@@ -110,7 +110,7 @@ func (b *book) addSheet(name string) string {
 	return unique
 }
 
-// allowedName is a sheet's name as the format allows it, but for its length.
+// allowedName returns a sheet's name with only the characters that the format allows; it may be too long.
 func allowedName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if r < ' ' || strings.ContainsRune(`[]:*?/\`, r) {
@@ -155,7 +155,7 @@ const (
 	unitName      // names the unit of its row
 )
 
-// style is the ID of a look in the workbook, which holds each look once.
+// style returns the ID of a look in the workbook, which holds each look once.
 func (b *book) style(l look) int {
 	if id, known := b.styles[l]; known {
 		return id

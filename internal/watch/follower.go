@@ -102,7 +102,7 @@ func (f *Follower) addSample(e lab.Event) {
 	}
 }
 
-// phaseOf is the phase of the load: a value of View.Phase.
+// phaseOf returns the phase of the load: a value of View.Phase.
 func phaseOf(s worker.Sample) string {
 	switch {
 	case !s.Sending:
@@ -146,16 +146,16 @@ func (f *Follower) addEnding(e lab.Event) {
 	f.endingsTotal++
 }
 
-// keepLast is the last n elements of a list, or all of a shorter one. n is not negative.
+// keepLast returns the last n elements of a list, or all of a shorter one. n is not negative.
 func keepLast[T any](list []T, n int) []T { return list[max(0, len(list)-n):] }
 
-// View is the state of the run now. What it points to does not change any more.
+// View returns the state of the run now. The data that it points to doesn't change any more.
 func (f *Follower) View(now time.Time) View {
 	v, _ := f.viewOfRun(now)
 	return v
 }
 
-// viewOfRun is the state of the run now, with the repetition of the last event.
+// viewOfRun returns the state of the run now, with the repetition of the last event.
 func (f *Follower) viewOfRun(now time.Time) (View, study.Run) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -172,7 +172,7 @@ func (f *Follower) viewOfRun(now time.Time) (View, study.Run) {
 	return v, f.run
 }
 
-// stageTicks are the ticks of the stage so far.
+// stageTicks returns the ticks of the stage so far.
 func (f *Follower) stageTicks() []Tick {
 	f.mu.Lock()
 	defer f.mu.Unlock()

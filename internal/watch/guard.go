@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// ErrOpen is the error of serving beyond this machine without a token: everybody in the network could read the pages.
+// ErrOpen is the error of serving beyond this machine without a token: every user of the network could read the pages.
 var ErrOpen = errors.New("that address can be reached from other machines: a token is needed (--watch-token-env), " +
 	"and a proxy in front for TLS; or listen on 127.0.0.1")
 
@@ -65,7 +65,7 @@ func fromOtherSite(r *http.Request) bool {
 	return err != nil || u.Host != r.Host
 }
 
-// hostOf is the host that a request asks for, without the port.
+// hostOf returns the host that a request asks for, without the port.
 func hostOf(r *http.Request) string {
 	if host, _, err := net.SplitHostPort(r.Host); err == nil {
 		return host
@@ -73,13 +73,13 @@ func hostOf(r *http.Request) string {
 	return strings.Trim(r.Host, "[]")
 }
 
-// bearerOf is the token of a request's Authorization header, or empty.
+// bearerOf returns the token of a request's Authorization header, or empty.
 func bearerOf(r *http.Request) string {
 	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	return token
 }
 
-// sessionOf is the secret in a request's cookie, or empty.
+// sessionOf returns the secret in a request's cookie, or empty.
 func sessionOf(r *http.Request) string {
 	c, err := r.Cookie(sessionCookie)
 	if err != nil {
@@ -98,5 +98,5 @@ func moveToCookie(w http.ResponseWriter, r *http.Request, session string) {
 	http.Redirect(w, r, path, http.StatusSeeOther)
 }
 
-// sameSecret compares in a time that does not tell how much of a is right, apart from its length.
+// sameSecret compares in a time that reveals nothing about a but its length.
 func sameSecret(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }

@@ -39,7 +39,7 @@ var (
 		labelSystem, labelOperation, labelDestination, labelTemporary)
 
 	endToEnd = describe("brokermark_end_to_end_latency_seconds",
-		"From the intended time of sending until delivery; publish latency where nobody subscribes. Without closed loops.",
+		"From the intended time of sending until delivery; publish latency if there is no subscription. Without closed loops.",
 		labelSystem, labelDestination, labelTemporary)
 
 	backlog = describe("brokermark_backlog_messages", "Messages due but not delivered or not confirmed.")

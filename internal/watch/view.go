@@ -80,7 +80,7 @@ type Outcome struct {
 	Doubts     []string `json:"doubts,omitempty"` // classes of doubts that may touch its figures
 }
 
-// pointName is the label of an event's point, after the broker unless a word of the label names it: "kafka
+// pointName returns the label of an event's point, after the broker unless a word of the label names it: "kafka
 // messageSize=100", but "kafka@4.1 tuned" and not "kafka kafka@4.1 tuned".
 func pointName(e lab.Event) string {
 	label, broker := e.Run.Point.Label, e.Run.Point.Spec.Broker

@@ -126,7 +126,7 @@ func property(m *amqp.Message, name string) []byte {
 	return nil
 }
 
-// repeated reports whether somebody may have had the message before. Without a header the protocol's defaults hold: a
+// repeated reports whether a consumer may have had the message before. Without a header the protocol's defaults hold: a
 // delivery-count of 0, and not the first acquirer, which says nothing where a broker never sets it.
 func (p *Product) repeated(h *amqp.MessageHeader) bool {
 	if h == nil {

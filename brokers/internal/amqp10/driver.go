@@ -65,7 +65,7 @@ type Node struct {
 	Capabilities []string
 }
 
-// What messages are grouped by; the brokers give all messages of a group to the same consumer while that is there.
+// What messages are grouped by; the brokers give all messages of a group to the same consumer as long as that exists.
 const (
 	groupAuto     = "auto"
 	groupNone     = "none"
@@ -73,7 +73,7 @@ const (
 	groupProducer = "producer"
 )
 
-// ClientSettings are those of every product, under the names that go-amqp has for them.
+// ClientSettings are the settings of every product, under go-amqp's names.
 var ClientSettings = []driver.Setting{
 	driver.ModeSetting("a batch goes out in few writes (write.buffer), reads bring up to 64 KiB, and no frame sets a deadline"),
 	driver.AckSetting(),
@@ -84,7 +84,7 @@ var ClientSettings = []driver.Setting{
 	{Scope: driver.ClientScope, Name: "write.buffer", Class: driver.Batching, Default: int64(64 << 10), Least: int64(0), Idle: driver.TunedOnly, Doc: "bytes gathered before a write to the socket, at most one batch; 0 is the client's one write per frame"},
 }
 
-// Kind is the product's driver.
+// Kind returns the product's driver.
 func Kind(p *Product) driver.Kind {
 	return driver.Kind{
 		Without:  map[driver.Class]string{driver.Acknowledging: "one by one", driver.Publishing: "the run's window", driver.Threading: "by the load"},

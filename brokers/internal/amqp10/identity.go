@@ -11,14 +11,14 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// identities are those of the messages of one producer: its name, and a number that a message keeps when it is sent again.
+// identities are the identities of one producer's messages: its name, and a number that a message keeps when it is sent again.
 type identities struct {
 	producer string
 	last     uint64
 	numbers  []uint64 // by slot
 }
 
-// newIdentities have a name that no other producer has, in this run or an earlier one: a broker remembers.
+// newIdentities returns identities with a name that no other producer has, in this run or an earlier one: a broker remembers.
 func newIdentities(slots int) *identities {
 	var random [8]byte
 	_, _ = rand.Read(random[:]) // never fails
@@ -35,7 +35,7 @@ func (i *identities) enter(batch []driver.Message) {
 	}
 }
 
-// of is the identity of the message in slot.
+// of returns the identity of the message in slot.
 func (i *identities) of(slot uint32) string {
 	return i.producer + "-" + strconv.FormatUint(i.numbers[slot], 10)
 }
@@ -46,7 +46,7 @@ type seen struct {
 	numbers map[string]*spans.Set // by producer
 }
 
-// first reports whether an identity comes for the first time. A message without one is no repetition.
+// first reports whether an identity comes for the first time. A message without one always does.
 func (s *seen) first(identity any) bool {
 	text, _ := identity.(string)
 	producer, number, _ := strings.Cut(text, "-")
@@ -62,7 +62,7 @@ func (s *seen) first(identity any) bool {
 	return s.numbers[producer].Add(n)
 }
 
-// seenBy is nil where messages have no identity.
+// seenBy returns what a subscription has seen, or nil if messages have no identity.
 func (d *session) seenBy(topic, subscription int) *seen {
 	if d.identity == "" {
 		return nil

@@ -128,8 +128,8 @@ func (l *Link) cut() {
 func (l *Link) Cut() { l.cut() }
 
 // Close ends the link within closeTimeout; afterwards no call of the client waits on it any more. The session's closing
-// handshake makes the broker read what was sent before: a socket closed with unread bytes in it would discard those on
-// their way.
+// handshake makes the broker read earlier messages: a socket closed with unread bytes in it would discard those on their
+// way.
 func (l *Link) Close() {
 	if l == nil || l.Conn == nil {
 		return

@@ -7,7 +7,7 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// natives reads the settings off a session that a guarantee has settled, and adds the product's own.
+// natives reads the settings from a session that a guarantee has set up, and adds the product's own.
 func natives(p *Product, g driver.Guarantee) []driver.Native {
 	client, _ := driver.Decode(slices.Concat(ClientSettings, p.Settings), driver.ClientScope, nil)
 	d := promised(p, driver.Config{Guarantee: g, Client: client})

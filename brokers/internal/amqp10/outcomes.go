@@ -23,7 +23,7 @@ func (w wire) Write(frame []byte) (int, error) {
 //
 //	size×4  doff type channel×2 | 00 53 12 d0 size×4 count×4 | name handle role … source …
 //
-// with a source that says nothing: a list without fields.
+// with an empty source: a list without fields.
 const attachBody = 8 // bytes before the performative
 
 var (

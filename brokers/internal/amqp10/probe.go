@@ -9,7 +9,7 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-// probePatience bounds one look at a node; there will be others.
+// probePatience bounds one look at a node; others follow.
 const probePatience = 3 * time.Second
 
 // Probe connects to one node, as its recipe does to see whether it is ready; set are client settings.

@@ -75,8 +75,8 @@ func (d *session) producer(ctx context.Context, c driver.ProducerConfig, r drive
 	return p, nil
 }
 
-// Send sends batch. On a lost connection it waits for the next attempt to reconnect, makes it, and fails the batch's
-// slots if that is in vain; it returns an error only when ctx has ended.
+// Send sends batch. On a lost connection it waits for the next attempt to reconnect, makes it, and fails the batch's slots
+// if that fails; it returns an error only when ctx has ended.
 func (p *producer) Send(ctx context.Context, batch []driver.Message) error {
 	p.watch.Enter(ctx)
 	defer p.watch.Leave()

@@ -38,7 +38,7 @@ func (p *producer) reconnect(ctx context.Context) error {
 	return nil
 }
 
-// connect dials, declares again what may not have outlived the broker, and attaches a sender for each topic.
+// connect dials, declares again what may not have survived the broker's restart, and attaches a sender for each topic.
 func (p *producer) connect(ctx context.Context) error {
 	p.link.Close()
 	l, err := Dial(ctx, p.d.product, &p.d.config, p.cfg.ID)

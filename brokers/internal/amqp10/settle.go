@@ -51,8 +51,8 @@ func (p *producer) settle() {
 	}
 }
 
-// final are reasons to end a link that would come again with the same message. A broker that has a disposition for a
-// message that it has no room for uses that, see withOutcomes.
+// final are reasons to end a link that would recur with the same message. A broker that can refuse single messages, see
+// withOutcomes, does so if it has no room for one.
 var final = []amqp.ErrCond{amqp.ErrCondMessageSizeExceeded, amqp.ErrCondUnauthorizedAccess, amqp.ErrCondNotAllowed, amqp.ErrCondResourceLimitExceeded}
 
 // loss distinguishes a message that was refused together with its link from one that was lost with its connection.

@@ -31,12 +31,12 @@ func messages(n, _ int64) int64 { return n }
 // bytes limits a queue by payload bytes plus, for each message, at most so many bytes.
 func bytes(beside int64) keeps { return func(n, size int64) int64 { return n / (size + beside) } }
 
-// but is the limit of a broker that also counts messages which consumers hold: received but not yet acknowledged.
+// but returns the limit of a broker that also counts messages which consumers hold: received but not yet acknowledged.
 func (k keeps) but(held int64) keeps {
 	return func(n, size int64) int64 { return max(0, k(n, size)-held) }
 }
 
-// wholeQueues is the limit of a server that drops queues and not single messages.
+// wholeQueues returns the limit of a server that drops queues and not single messages.
 func wholeQueues(int64, int64) int64 { return 0 }
 
 // backlog returns how much of a quota Pulsar keeps: nine tenths, entry by entry, and an entry may be a batch of up to 128 KiB.
@@ -110,7 +110,7 @@ var byBroker = map[string][]rule{
 	"sim":             nil,
 }
 
-// By is driver.Kind.ServerKeeps of a broker. It panics if the list lacks the broker.
+// By returns driver.Kind.ServerKeeps of a broker. It panics if the list lacks the broker.
 func By(broker string) func(server, topic map[string]any, size int64) driver.Limit {
 	rules, ok := byBroker[broker]
 	if !ok {

@@ -20,7 +20,7 @@ const (
 	Classes = "classes"
 )
 
-// compile prints the classes that it makes of sources, the rest of its arguments; it can't write into the installation.
+// compile compiles the sources that are its remaining arguments and prints the classes; it can't write into the installation.
 const compile = `jar=$1 path=$2; shift 2
 java -jar "$jar" -17 -nowarn -proc:none -classpath "$path" -d made "$@" >&2 && cd made && find . -name '*.class' | while read -r c; do echo "$c $(base64 -w0 "$c")"; done`
 

@@ -23,8 +23,8 @@ const (
 	trustFile = "trust.p12"
 )
 
-// KeyStoresOf are the node's key stores, written yet or not. The password guards nothing that doesn't lie beside it: java
-// refuses stores without one.
+// KeyStoresOf returns the node's key stores, written yet or not. The password guards nothing that doesn't lie beside it:
+// java refuses stores without one.
 func KeyStoresOf(n *provision.Node) KeyStores {
 	return KeyStores{Keys: filepath.Join(n.Dir, keysFile), Trust: filepath.Join(n.Dir, trustFile), Password: "brokermark"}
 }

@@ -8,7 +8,7 @@ import (
 	"unicode/utf16"
 )
 
-// Properties is a .properties file with these values by name, whatever characters they hold: each is one setting.
+// Properties returns a .properties file with these values by name, whatever characters they hold: each is one setting.
 func Properties(values map[string]string) string {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(values)) {
@@ -24,7 +24,7 @@ func Properties(values map[string]string) string {
 	return b.String()
 }
 
-// escape writes text so that java reads it back as it is: what can't stand as it is, and all of special, is escaped.
+// escape escapes text so that java reads it back unchanged: characters that java would change, and all of special.
 func escape(b *strings.Builder, text, special string) {
 	for _, r := range text {
 		switch {

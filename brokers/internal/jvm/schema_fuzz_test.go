@@ -2,7 +2,7 @@ package jvm
 
 import "testing"
 
-// Whatever a product's schema holds, it is refused, or tells of every name and value whether it is allowed.
+// Whatever a product's schema holds, it is refused, or decides of every name and value whether it is allowed.
 func FuzzSchema(f *testing.F) {
 	for _, text := range []string{schemaText, schemaText[:len(schemaText)/2], "", "<a/>", "<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>", `<schema><element name="a"/></schema>`} {
 		f.Add([]byte(text), "1")

@@ -11,20 +11,20 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// Book is the receipts and the sinks of a test. It lends slots, and takes down by payload how every message ended and what
+// Book is the receipts and the sinks of a test. It lends slots, and records by payload how every message ended and what
 // each subscription received. If several messages have the same payload, the fate of the last one counts. Safe for use by
 // several goroutines.
 type Book struct {
 	mu       sync.Mutex
 	free     []uint32
-	carried  map[uint32]string // by slot, what is in flight
+	carried  map[uint32]string // by slot, the messages in flight
 	fates    map[string]error
 	received [][]string       // by subscription
 	times    []map[string]int // the same
 	number   map[string]int   // by payload, when it was sent first, from 1
 	furthest []int            // by subscription, the highest number received
-	count    Count            // without what follows from the others
-	arrived  int              // what is acknowledged and received, by every subscription
+	count    Count            // without the values that follow from the others
+	arrived  int              // messages acknowledged and received by every subscription
 	foreign  []string         // completions of slots that were not in flight
 	held     string           // why the broker takes no messages now
 }
@@ -150,7 +150,7 @@ func (b *Book) Done(slots []uint32, err error) {
 	}
 }
 
-// Sink is where a subscription's messages are delivered to.
+// Sink returns the sink for a subscription's messages.
 func (b *Book) Sink(subscription int) driver.Sink { return shelf{b, subscription} }
 
 type shelf struct {

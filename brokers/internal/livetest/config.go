@@ -7,7 +7,7 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-// Kind is the registered driver.
+// Kind returns the registered driver.
 func Kind(t *testing.T, broker string) driver.Kind {
 	t.Helper()
 	k, err := driver.Lookup(broker)
@@ -32,17 +32,17 @@ func Values(t *testing.T, broker string, scope driver.Scope, given map[string]an
 	return v
 }
 
-// Guarantee is a guarantee of one replica.
+// Guarantee returns a guarantee of one replica.
 func Guarantee(d driver.Delivery, p driver.Persistence, a driver.Acks, o driver.Ordering) driver.Guarantee {
 	return driver.Guarantee{Delivery: d, Persistence: p, Replicas: 1, Acks: a, Ordering: o}
 }
 
-// Topic is a topology of one topic.
+// Topic returns a topology of one topic.
 func Topic(name string, partitions int, subscriptions ...string) driver.Topology {
 	return driver.Topology{Topics: []driver.Topic{{Name: name, Partitions: partitions}}, Subscriptions: subscriptions}
 }
 
-// TargetOf is the running instance: its nodes, certificates, login and further addresses.
+// TargetOf returns the running instance: its nodes, certificates, login and further addresses.
 func TargetOf(in *provision.Instance) driver.Target {
 	t := driver.Target{Addresses: in.Addresses(), TLS: in.ClientTLS(), Version: in.Version(), Endpoints: in.Endpoints(), Server: in.Settings()}
 	if l := in.Login(); l != nil {

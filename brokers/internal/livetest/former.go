@@ -68,7 +68,7 @@ func serves(t *testing.T, in *provision.Instance, g driver.Guarantee, topic map[
 	}
 }
 
-// remains are the command lines of processes that name the instance, and its directory.
+// remains returns the command lines of processes that name the instance, and its directory if that is left.
 func remains(t *testing.T, id, dir string) (left []string) {
 	t.Helper()
 	files, err := filepath.Glob("/proc/[0-9]*/cmdline")

@@ -64,7 +64,7 @@ func Misled(t *testing.T, broker string, target driver.Target, g driver.Guarante
 	}
 }
 
-// SetupError opens the target, sets topology up and closes it again. Either step may refuse what is not supported.
+// SetupError opens the target, sets topology up and closes it again. Either step may refuse an unsupported topology.
 func SetupError(t *testing.T, broker string, c driver.Config, topology driver.Topology) error {
 	t.Helper()
 	drv, err := Kind(t, broker).Open(t.Context(), c)

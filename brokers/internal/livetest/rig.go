@@ -40,7 +40,7 @@ func OpenWith(t *testing.T, broker string, c driver.Config, topology driver.Topo
 	return r
 }
 
-// SetUp is a driver that is closed after the test, which fails where the topology is refused.
+// SetUp returns a driver with topology set up, and closes it after the test. A refused topology fails the test.
 func SetUp(t *testing.T, broker string, c driver.Config, topology driver.Topology) driver.Driver {
 	t.Helper()
 	drv, err := Kind(t, broker).Open(t.Context(), c)

@@ -51,8 +51,8 @@ func Start(t *testing.T, o provision.Options) (*provision.Instance, driver.Targe
 	return in, TargetOf(in)
 }
 
-// compiledOnce are the server's settings with java's first compiler alone, unless they choose: on a machine whose cores
-// the tests share, a JVM that lives for seconds spends more on its optimizing compiler than on messages.
+// compiledOnce returns the server's settings with java's first compiler alone, unless they choose: on a machine whose
+// cores the tests share, a JVM that lives for seconds spends more on its optimizing compiler than on messages.
 func compiledOnce(t *testing.T, o provision.Options) map[string]any {
 	r, err := provision.Lookup(o.Broker)
 	Must(t, err)

@@ -60,7 +60,7 @@ func (m Matrix) flushes(t *testing.T, in *provision.Instance, cells []*cell) {
 	}
 }
 
-// needed is how many copies an acknowledgement waits for.
+// needed returns how many copies an acknowledgement waits for.
 func needed(g driver.Guarantee) int {
 	if g.Acks == driver.AcksQuorum {
 		return g.Replicas/2 + 1
@@ -163,7 +163,7 @@ func (tr *trace) spoke(word string) int {
 // A call that the listing interrupts has two lines, of which only the first has the bracket.
 var flush = regexp.MustCompile(`(?m)\b(fsync|fdatasync|msync)\(`)
 
-// count is how many flushes have begun so far.
+// count returns how many flushes have begun so far.
 func (tr *trace) count() int {
 	text, err := os.ReadFile(tr.calls)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// ledger is what was sent, how each message ended, and what arrived.
+// ledger holds the sent messages, how each of them ended, and the arrivals.
 type ledger struct {
 	mu       sync.Mutex
 	stem     string // every payload of the cell begins with it
@@ -38,7 +38,7 @@ func (l *ledger) next(slot uint32) int {
 	return n
 }
 
-// expectOrder says that the messages below n have to arrive in the order sent.
+// expectOrder demands that the messages below n arrive in the order sent.
 func (l *ledger) expectOrder(n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -32,7 +32,7 @@ const (
 	patience  = livetest.Patience
 	deadline  = 2 * time.Minute        // for what breaks a node and starts it again
 	atOnce    = 16                     // cells that are busy at the same time
-	ripening  = 2 * time.Second        // from the setup to the kill: brokers write down later what makes a topic than what is sent to it
+	ripening  = 2 * time.Second        // from the setup to the kill: brokers write down a new topic later than messages to it
 	afterwork = 300 * time.Millisecond // for what would come once more
 )
 

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// Some servers deny a right by no word of the protocol: RabbitMQ closes the connection of a user who may not publish, and the next one after
-// its first message, and so on.
+// Some servers deny a right without a word in the protocol: RabbitMQ closes the connection of a user who may not publish,
+// and the next one after its first message, and so on.
 
 const (
-	mostClosings = 3           // in a row, before the server is taken to refuse what is sent
+	mostClosings = 3           // in a row, before the server is taken to refuse the messages
 	standing     = time.Second // a connection that stood for so long was not closed because of its first message
 )
 
@@ -19,11 +19,11 @@ var errClosing = errors.New("the server closes each connection after the first m
 // closings counts the connections that the server has closed after a message, one after the other. It belongs to the producer's own goroutine.
 type closings struct {
 	began time.Time // when the connection was asked for
-	sent  bool      // a message on it
+	sent  bool      // a message was sent on it
 	n     int
 }
 
-// another notes a lost connection, and reports whether the server refuses the messages. At QoS 0 it answers none.
+// another notes a lost connection, and reports whether the server refuses the messages, which at QoS 0 it never answers.
 func (c *closings) another(answered bool, qos byte) (refused bool) {
 	stood := qos == 0 && time.Since(c.began) > standing
 	if answered || stood || !c.sent {

@@ -158,13 +158,13 @@ func (d *driving) dial(ctx context.Context, s station) (*link, error) {
 	return nil, fmt.Errorf("%s at %s gave no answer of MQTT 5: %w", d.product.Name, address, err)
 }
 
-// final are reasons to end a connection that would come again with the same message, or on every connection.
+// final are reasons to end a connection that would recur with the same message, or on every connection.
 var final = []byte{
 	packets.DisconnectNotAuthorized, packets.DisconnectTopicNameInvalid, packets.DisconnectPacketTooLarge, packets.DisconnectQuotaExceeded,
 	packets.DisconnectQoSNotSupported, packets.DisconnectUseAnotherServer, packets.DisconnectServerMoved,
 }
 
-// ended is why the server has ended a connection, in its own words where it has some.
+// ended returns why the server has ended a connection, in the server's words if it has sent any.
 func ended(p *packets.Disconnect) error {
 	text := fmt.Sprintf("the server disconnected, reason %#x: %s", p.ReasonCode, p.Reason())
 	if own := p.Properties; own != nil && own.ReasonString != "" {

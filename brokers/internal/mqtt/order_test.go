@@ -59,8 +59,8 @@ func TestWhoeverWaitsToRestoreEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// While a producer makes the session of a subscription that nobody consumes, a consumer that begins waits: of two
-// connections with one name the server cuts the first.
+// While a producer makes the session of a subscription without a consumer, a consumer that begins waits: of two connections
+// with one name the server cuts the first.
 func TestAConsumerBeginsAfterItsSessionWasRestored(t *testing.T) {
 	d := &driving{
 		product: &Product{Name: "nowhere"}, qos: 1, topics: []string{"t"}, subscriptions: []string{"s"},

@@ -289,7 +289,7 @@ func (p *producer) drop(err error) {
 	}
 }
 
-// again tries to connect, and otherwise fails what has been queued meanwhile.
+// again tries to connect, and otherwise fails the messages that were queued meanwhile.
 func (p *producer) again() {
 	err := p.connect(p.quit, false)
 	if err == nil && p.d.qos > 0 && !p.present {

@@ -36,7 +36,7 @@ type Product struct {
 	Fits   func(c driver.Config, s driver.Shape) error
 }
 
-// Kind is the product's driver.
+// Kind returns the product's driver.
 func Kind(p *Product) driver.Kind {
 	return driver.Kind{
 		Without: map[driver.Class]string{driver.Acknowledging: "one by one", driver.Publishing: p.Window, driver.Batching: "none", driver.Threading: "by the load"},

@@ -70,7 +70,8 @@ func (d *driving) subscribed(ctx context.Context, c driver.ConsumerConfig, askin
 	return ctx.Err()
 }
 
-// presence is a topic that a consumer's session alone subscribes to, beside what it consumes, for as long as the server knows it.
+// presence returns a topic to which only a consumer's session subscribes, beside the topic that it consumes, as long as the
+// server knows it.
 func (d *driving) presence(c driver.ConsumerConfig) string {
 	return d.topics[c.Topic] + "/brokermark/" + d.clientID(c)
 }

@@ -36,7 +36,7 @@ func shared(p *Product, g driver.Guarantee, topic driver.Values) bool {
 	return topic.String(sharedSetting) == "true"
 }
 
-// unshared is why a shared subscription can't keep the guarantee, "" where it can.
+// unshared returns why a shared subscription can't keep the guarantee, or "".
 func unshared(p *Product, g driver.Guarantee) string {
 	if p.SharedQueue == nil {
 		return ""

@@ -16,7 +16,7 @@ import (
 // overWebSocket is the setting that names the path of the WebSocket over which MQTT is spoken.
 const overWebSocket = "websocket"
 
-// fitsWebSocket refuses a path that is none, and a server that is started so that it speaks otherwise.
+// fitsWebSocket refuses an invalid path, and a path or its absence that doesn't match the server's settings.
 func fitsWebSocket(p *Product, c driver.Config) error {
 	path, server := c.Client.String(overWebSocket), c.Target.Server
 	setting := "client." + overWebSocket + ": " + path

@@ -39,7 +39,7 @@ func FitsSize(t driver.Target, size int) error {
 	return nil
 }
 
-// Limit is the largest payload that the server would take, 0 where that is not known.
+// Limit returns the largest payload that the server takes, or 0 if that is not known.
 func Limit(t driver.Target) int64 {
 	if t.Server == nil {
 		return 0
@@ -54,8 +54,8 @@ func Limit(t driver.Target) int64 {
 
 const payloadSetting = "max_payload"
 
-// WithID returns the size of a message of so many bytes with the header that identifies it to a stream: the line that
-// begins headers, the name, an id as the drivers make it, and the ends of lines. The server counts all of these.
+// WithID returns the size of a message of size bytes with the header that identifies it to a stream: the line that begins
+// headers, the name, an id as the drivers make it, and the ends of lines. The server counts all of these.
 func WithID(size int) int {
 	const id = 22 + 1 + 13 // a nuid, a dash, and the largest number in base 36
 	return size + len("NATS/1.0\r\n") + len("Nats-Msg-Id: ") + id + len("\r\n\r\n")

@@ -159,7 +159,7 @@ func (b Block) set(path string, v any) error {
 // The server takes 64MB for a number only where it isn't quoted.
 var sized = regexp.MustCompile(`^-?\d+([KMGTkmgt]i?[Bb]?)?$`)
 
-// String is the block in nats-server's syntax.
+// String returns the block in nats-server's syntax.
 func (b Block) String() string {
 	var out strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(b)) {

@@ -23,7 +23,7 @@ import (
 // ClientSettings are the connection options that the drivers pass through, under the names of nats.Options.
 var ClientSettings = ConnectionSettings(nats.DefaultReconnectBufSize)
 
-// ConnectionSettings are ClientSettings with another default for what is kept while disconnected.
+// ConnectionSettings returns the ClientSettings with another default for the messages kept while disconnected.
 func ConnectionSettings(reconnectBuffer int64) []driver.Setting {
 	return []driver.Setting{
 		{Scope: driver.ClientScope, Name: "WriteBufferSize", Class: driver.Batching, Default: int64(nats.DefaultWriteBufSize), Least: int64(1), Doc: "bytes buffered before the publishing goroutine itself writes to the socket"},
@@ -41,7 +41,7 @@ func MonitorSetting(idle func(driver.Guarantee, driver.Values) string) driver.Se
 
 const monitorName = "monitor"
 
-// Monitors are the base URLs of the servers' monitoring ports, as far as they are known.
+// Monitors returns the base URLs of the servers' monitoring ports, as far as they are known.
 func Monitors(c driver.Config) (urls []string) {
 	for url := range strings.SplitSeq(c.Client.String(monitorName), ",") {
 		if url = strings.TrimRight(strings.TrimSpace(url), "/"); url != "" {
@@ -239,8 +239,8 @@ type Conn struct {
 	told   []func(error) // of the denial
 }
 
-// WhenDenied calls f as soon as the server denies something that was asked for on c, at once where it has: it says so beside all answers, and
-// a publish that it denies has none.
+// WhenDenied calls f when the server first denies something on c, at once if it has already: a denial belongs to no answer,
+// and a denied publish gets none.
 func (c *Conn) WhenDenied(f func(error)) {
 	c.mu.Lock()
 	denial := c.denial
@@ -302,7 +302,8 @@ func (c *Conn) Cut() {
 	}
 }
 
-// Finish makes the server read what was published, then shuts; it takes a few seconds at most, whatever the server does.
+// Finish makes the server read the published messages, then shuts the connection; it takes a few seconds at most, whatever
+// the server does.
 func (c *Conn) Finish() {
 	cut := time.AfterFunc(flushBudget, c.Cut)
 	defer cut.Stop()

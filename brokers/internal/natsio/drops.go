@@ -6,8 +6,8 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// drops counts the messages that the client has dropped because the pending limit of a subscription, or its channel, was full. The client
-// reports a subscription when it begins to drop, and counts for itself what follows.
+// drops counts the messages that the client has dropped because the pending limit of a subscription, or its channel, was
+// full. The client reports a subscription when it begins to drop, and counts further drops by itself.
 type drops struct {
 	mu   sync.Mutex
 	seen map[*nats.Subscription]int64 // the last count read: a closed subscription has none
@@ -25,7 +25,7 @@ func (d *drops) watch(s *nats.Subscription) {
 	}
 }
 
-// sum is the number of messages over all subscriptions.
+// sum returns the number of messages over all subscriptions.
 func (d *drops) sum() int64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -15,7 +15,7 @@ type Flights struct {
 	receipts driver.Receipts
 	slots    []slot
 	epoch    atomic.Uint32
-	failing  sync.Mutex // Close must not return while somebody else is failing slots
+	failing  sync.Mutex // Close must not return while another goroutine is failing slots
 }
 
 // slot is in flight while the lower half of state is not 0. A slot that was given up gets a new generation: or else the
@@ -48,7 +48,7 @@ func (f *Flights) Settle(i, generation uint32, err error) {
 	}
 }
 
-// giveUp completes slot i before the answer to that generation, which will then be of no message, and reports whether it did.
+// giveUp completes slot i without the answer to that generation, which is then ignored, and reports whether it did.
 func (f *Flights) giveUp(i, generation uint32, err error) bool {
 	done := f.slots[i].settle(generation, 1)
 	if done {
@@ -83,7 +83,7 @@ func (f *Flights) waiting() bool {
 // Lost fails everything in flight when a connection is lost; Dialer.Dial calls it.
 func (f *Flights) Lost(err error) { f.Fail(fmt.Errorf("%w: %w", errLost, err)) }
 
-// Fail completes all that is in flight with err.
+// Fail completes everything in flight with err.
 func (f *Flights) Fail(err error) {
 	f.failWhere(err, func(uint32) bool { return true })
 }

@@ -10,10 +10,10 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// Logins are the ways in beside user and password.
+// Logins are the ways to log in besides user and password.
 var Logins = []driver.Login{driver.ByToken, driver.ByNkey, driver.ByCredentials}
 
-// login is t's way in, as the client has it. Its errors repeat nothing of a secret.
+// login returns the client's option for t's login. Its errors repeat no secret.
 func login(t driver.Target) (nats.Option, error) {
 	switch t.Login {
 	case driver.ByToken:
@@ -27,7 +27,7 @@ func login(t driver.Target) (nats.Option, error) {
 			_, err = nkeys.ParseDecoratedUserNKey(text)
 		}
 		if err != nil {
-			return nil, unusable("it holds no JWT with the seed of a user: %w", err)
+			return nil, unusable("the password holds no JWT with the seed of a user: %w", err)
 		}
 		return nats.UserCredentialBytes(text), nil
 	}
@@ -44,7 +44,7 @@ func nkey(seed string) (nats.Option, error) {
 		public, err = pair.PublicKey()
 	}
 	if err != nil {
-		return nil, unusable("it is no seed: %w", err)
+		return nil, unusable("the password is no seed: %w", err)
 	}
 	return nats.Nkey(public, pair.Sign), nil
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-// Recipe is the common half of both recipes; own makes a node's particular configuration.
+// Recipe returns the common half of both recipes; own returns a node's particular configuration.
 func Recipe(own func(n *provision.Node) Block) *provision.Recipe {
 	return &provision.Recipe{
 		Versions:   []provision.Version{{Name: server.VERSION}}, // the one that is compiled in
@@ -64,7 +64,7 @@ func Routed(ctx context.Context, c *provision.Cluster) error {
 	return nil
 }
 
-// peers is the number of servers that routes lead to.
+// peers returns the number of servers that routes lead to.
 func peers(z server.Routez) int {
 	ids := map[string]bool{}
 	for _, r := range z.Routes {

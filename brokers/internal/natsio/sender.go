@@ -71,7 +71,7 @@ func (p *Sender) publish(m *driver.Message) error {
 // server's answer.
 func (p *Sender) Flush(context.Context) error { return nil }
 
-// Close makes the server read what was published, as far as it can within a few seconds.
+// Close makes the server read the published messages, as far as it can within a few seconds.
 func (p *Sender) Close() error {
 	p.watch.Stop()
 	p.conn.Finish()

@@ -66,7 +66,7 @@ func NewWindow(d *Dialer, name string, n int, timeout time.Duration, r driver.Re
 	return w, nil
 }
 
-// Conn is the window's connection.
+// Conn returns the window's connection.
 func (w *Window) Conn() *Conn { return w.conn }
 
 // Publish sends m from slot i, again if it has been sent before and was given up; m is copied before it returns. An error is reported to

@@ -45,7 +45,7 @@ var client = http.Client{
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }
 
-// Token is one that is valid. Errors repeat neither secret nor token.
+// Token returns a valid token. Its errors repeat neither secret nor token.
 func (s *Source) Token(ctx context.Context) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -64,7 +64,7 @@ func (s *Source) Token(ctx context.Context) (string, error) {
 	return token, nil
 }
 
-// Plain is user and password for a broker that takes a token as the password of any user.
+// Plain returns user and password for a broker that takes a token as the password of any user.
 func (s *Source) Plain(ctx context.Context) (user, password string, err error) {
 	user, password = s.target.User, s.target.Password
 	switch s.target.Login {
@@ -76,7 +76,7 @@ func (s *Source) Plain(ctx context.Context) (user, password string, err error) {
 	return user, password, err
 }
 
-// Lives is how much longer the token that was got last is used.
+// Lives returns how much longer the last token is used.
 func (s *Source) Lives() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -85,7 +85,7 @@ func (s *Source) Lives() time.Duration {
 
 var errRefused = errors.New("it takes no such client")
 
-// said is an answer without a token in the endpoint's words.
+// said returns the endpoint's own words of an answer without a token.
 func (s *Source) said(r *http.Response, a answer) string {
 	text := strings.TrimSuffix(r.Status+": "+strings.TrimSuffix(a.Fault+": "+a.Why, ": "), ": ")
 	return strings.ReplaceAll(text, s.target.Password, secret.Hidden)

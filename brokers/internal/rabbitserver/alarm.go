@@ -7,7 +7,7 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-// Silence is when RabbitMQ takes no messages, of the protocols that have no word for it; AMQP 0-9-1 has connection.blocked.
+// Silence says when RabbitMQ takes no messages, for the protocols that can't report it; AMQP 0-9-1 has connection.blocked.
 const Silence = "RabbitMQ reads nothing from publishers, and does not say so in this protocol, while it has raised an alarm about its disk or its memory " +
 	"(rabbitmq-diagnostics alarms; disk_free_limit, vm_memory_high_watermark)"
 

@@ -13,7 +13,7 @@ import (
 
 func nodeName(n *provision.Node) string { return fmt.Sprintf("%s-%d@localhost", n.Cluster.ID, n.ID) }
 
-// command is one of RabbitMQ's own scripts, in the unpacked tree that the server lives in.
+// command returns one of RabbitMQ's own scripts, in the unpacked tree that the server lives in.
 func command(n *provision.Node, script string, args ...string) (provision.Command, error) {
 	c := provision.Command{Path: script, Args: args, Dir: n.Dir, Env: []string{
 		"HOME=" + n.Dir, "LC_ALL=C.UTF-8", "PATH=/usr/sbin:/usr/bin:/sbin:/bin",

@@ -7,9 +7,8 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-// inSync is the smallest number of members online that a quorum queue or stream with several members has, or of nodes
-// that have all of a mirrored queue. The others of a quorum queue vote, so a member that is online follows its leader's
-// log.
+// inSync returns the least number of online members of any quorum queue or stream with several members, or of nodes that
+// have a mirrored queue completely. The other members of a quorum queue vote, so an online member follows its leader's log.
 func inSync(ctx context.Context, c *provision.Cluster) (int, error) {
 	return provision.Ask(c, func(n *provision.Node) (int, error) {
 		out, err := control(ctx, n, "--silent", "list_queues", "members", "online")

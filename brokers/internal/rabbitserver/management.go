@@ -20,7 +20,7 @@ const (
 
 var allowedPlugins = []string{Management, Certificates, OAuth}
 
-// asked are the plugins that the settings ask for; one that isn't allowed is refused.
+// asked returns the plugins that the settings ask for, or an error for one that isn't allowed.
 func asked(c *provision.Cluster) (list []string, err error) {
 	value, given := c.Settings[EnabledPlugins]
 	if !given {
@@ -52,7 +52,7 @@ func endpoints(n *provision.Node) map[string]string {
 	return map[string]string{ManagementRole: "http://127.0.0.1:" + strconv.Itoa(n.Ports[managementPort])}
 }
 
-// management are its keys. It keeps a sample a second for a minute; without that its counters move every five.
+// management returns the plugin's keys. It keeps a sample a second for a minute; otherwise its counters change every five seconds.
 func management(n *provision.Node) map[string]string {
 	keys := map[string]string{"management.tcp.ip": "127.0.0.1", "management.tcp.port": strconv.Itoa(n.Ports[managementPort])}
 	for _, table := range []string{"global", "basic", "detailed"} {

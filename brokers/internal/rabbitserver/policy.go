@@ -29,7 +29,7 @@ var mirroring = map[string][]string{
 	"queue-mode":             {"default", "lazy"},
 }
 
-// Policy reads the policy off the settings of a server of that version; nil where there is none.
+// Policy returns the policy in the settings of a server of that version; nil if there is none.
 func Policy(version string, settings map[string]any) (map[string]any, error) {
 	var policy map[string]any
 	for _, name := range slices.Sorted(maps.Keys(settings)) {
@@ -61,7 +61,7 @@ func Policy(version string, settings map[string]any) (map[string]any, error) {
 	return policy, complete(policy)
 }
 
-// complete refuses keys that say nothing without another.
+// complete refuses keys that have no effect without another.
 func complete(policy map[string]any) error {
 	mode := policy["ha-mode"]
 	for _, key := range slices.Sorted(maps.Keys(policy)) {
@@ -75,7 +75,7 @@ func complete(policy map[string]any) error {
 	return nil
 }
 
-// Copies is how many nodes of a cluster of that size have each classic queue under that policy.
+// Copies returns how many nodes of a cluster of that size have each classic queue under that policy.
 func Copies(policy map[string]any, nodes int) int {
 	switch policy["ha-mode"] {
 	case "all":

@@ -31,7 +31,7 @@ type Protocol struct {
 	Ours []string
 	// Listen has the keys that make the node listen on its client port, and on nothing else.
 	Listen func(n *provision.Node) map[string]string
-	// SinceFour leaves out versions before 4, which speak the protocol in another way or not at all.
+	// SinceFour leaves out versions before 4, which speak the protocol differently or not at all.
 	SinceFour bool
 	// Ready is the recipe's.
 	Ready func(ctx context.Context, n *provision.Node) error
@@ -75,7 +75,7 @@ func Recipe(p Protocol) *provision.Recipe {
 	return r
 }
 
-// ListenAMQP has the keys for the port of AMQP, 0-9-1 and 1.0 alike.
+// ListenAMQP returns the keys for the port of AMQP, 0-9-1 and 1.0 alike.
 func ListenAMQP(n *provision.Node) map[string]string {
 	if n.Cluster.TLS == nil {
 		return map[string]string{"listeners.tcp.1": Address(n)}
@@ -83,7 +83,7 @@ func ListenAMQP(n *provision.Node) map[string]string {
 	return map[string]string{"listeners.tcp": "none", "listeners.ssl.1": Address(n)}
 }
 
-// Address is where the node listens for clients.
+// Address returns the address at which the node listens for clients.
 func Address(n *provision.Node) string {
 	return net.JoinHostPort("127.0.0.1", strconv.Itoa(n.Ports["client"]))
 }
@@ -98,7 +98,7 @@ func install(ctx context.Context, i *provision.Install) error {
 	return err
 }
 
-// serverIn is the server's own directory, of one installed below dir.
+// serverIn returns the directory of the server that is installed below dir.
 func serverIn(dir, version string) string {
 	return filepath.Join(dir, "tree/usr/lib/rabbitmq/lib/rabbitmq_server-"+version)
 }
@@ -127,7 +127,7 @@ func formed(ctx context.Context, c *provision.Cluster) error {
 	return setPolicy(ctx, c)
 }
 
-// leader is the node that leads most queues; every replicated queue and every stream elects its own.
+// leader returns the node that leads most queues; every replicated queue and every stream elects its own.
 func leader(ctx context.Context, c *provision.Cluster) (int, error) {
 	out, err := provision.Ask(c, func(asked *provision.Node) (string, error) {
 		return control(ctx, asked, "list_queues", "leader", "pid") // a classic queue has a process alone

@@ -10,7 +10,7 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-// Node is the node's client port, with the certificates and the login that the node demands.
+// Node returns the node's client port, with the certificates and the login that the node demands.
 func Node(n *provision.Node) (driver.Target, error) {
 	t := driver.Target{Addresses: []string{net.JoinHostPort("127.0.0.1", strconv.Itoa(n.Ports["client"]))}, Version: n.Cluster.Version}
 	if l := n.Cluster.Login; l != nil {

@@ -46,7 +46,7 @@ func NewCoalescer(conn net.Conn, size int, longest time.Duration) *Coalescer {
 	return c
 }
 
-// Plain wraps conn and leaves reads, writes and deadlines to the client, but for the deadline for closing.
+// Plain wraps conn and leaves reads, writes and deadlines to the client, except for the deadline for closing.
 func Plain(conn net.Conn) *Coalescer { return &Coalescer{Conn: conn} }
 
 // Read implements net.Conn.

@@ -1,5 +1,5 @@
 // Package socket does what drivers need below their clients: dial, pause between attempts, put TLS on the connection,
-// gather small writes, and cut what is blocked. It knows no protocol.
+// gather small writes, and cut blocked calls. It knows no protocol.
 package socket
 
 import (
@@ -26,7 +26,7 @@ func Dial(ctx context.Context, address string, conf *tls.Config) (net.Conn, erro
 	return secured, nil
 }
 
-// ForServer is a copy of conf with the host of address as the server's name, unless conf has one. Nil stays nil.
+// ForServer returns a copy of conf with the host of address as the server's name, unless conf has one. Nil stays nil.
 func ForServer(conf *tls.Config, address string) *tls.Config {
 	if conf == nil {
 		return nil

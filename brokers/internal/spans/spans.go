@@ -43,7 +43,7 @@ func (s *Set) Has(n uint64) bool {
 // Clear empties the set.
 func (s *Set) Clear() { s.ranges = s.ranges[:0] }
 
-// behind is the index of the first range that begins behind n.
+// behind returns the index of the first range that begins behind n.
 func (s *Set) behind(n uint64) int {
 	if last := len(s.ranges) - 1; last >= 0 && s.ranges[last].from <= n { // nearly always
 		return last + 1

@@ -58,8 +58,8 @@ type Consumer struct {
 	failed    atomic.Pointer[string]
 }
 
-// Start consumes topic 0 of d with so many threads until ctx ends; then Wait. It returns when all are registered with the
-// broker.
+// Start consumes topic 0 of d with this number of threads until ctx ends; then call Wait. Start returns when all threads
+// are registered with the broker.
 func Start(ctx context.Context, d driver.Driver, s State, threads int) (*Consumer, error) {
 	c := &Consumer{state: s, began: clock.Now(), threads: threads, broken: make(chan error, threads)}
 	ready := make(chan struct{}, threads)

@@ -35,7 +35,7 @@ type seen struct {
 	ids map[ride.ID]struct{}
 }
 
-// NewMemory is a state that ends with the process.
+// NewMemory returns a state that ends with the process.
 func NewMemory() State {
 	m := &memory{}
 	for i := range shards {

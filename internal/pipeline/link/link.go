@@ -50,7 +50,7 @@ func Topology(topic string, partitions int) driver.Topology {
 	}
 }
 
-// Config is b as a driver wants it. A setting that the driver doesn't know is refused by name.
+// Config returns b in the form that a driver takes. It refuses a setting that the driver doesn't know, by name.
 func (b Broker) Config(log io.Writer) (driver.Kind, driver.Config, error) {
 	kind, err := driver.Lookup(b.Broker)
 	if err != nil {

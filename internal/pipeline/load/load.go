@@ -1,5 +1,5 @@
-// Package load posts requests to an HTTP endpoint, in a closed loop of threads as the assignment asks for, or in an open loop
-// by a schedule. It knows nothing of what stands behind the endpoint.
+// Package load posts requests to an HTTP endpoint, in a closed loop of threads as the assignment asks for, or in an open
+// loop by a schedule. It knows nothing of the server behind the endpoint.
 package load
 
 import (
@@ -50,7 +50,7 @@ type Phase struct {
 	Total int64 // requests of this phase
 }
 
-// Requests is how many the phase posts.
+// Requests returns the number of requests that the phase posts.
 func (p Phase) Requests() int64 {
 	if p.Each > 0 {
 		return p.Each * int64(p.Threads)
@@ -58,8 +58,9 @@ func (p Phase) Requests() int64 {
 	return p.Total
 }
 
-// TwoPhases are the assignment's: 32 threads that post 1,000 requests each, then the given number of threads until total
-// have been posted. With a total below the assignment's 200,000 the first phase keeps its share; below 200 it is left out.
+// TwoPhases returns the assignment's phases: 32 threads that post 1,000 requests each, then the given number of threads
+// until total have been posted. With a total below the assignment's 200,000 the first phase keeps its share; below 200 it
+// is left out.
 func TwoPhases(threads int, total int64) []Phase {
 	const first, most, share = 32, 1000, 200
 	each := min(most, total/share)

@@ -13,7 +13,7 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-// Balance are the settings of a balancer before these servers, host:port.
+// Balance returns the settings of a balancer in front of these servers, host:port.
 func Balance(servers []string) map[string]any {
 	return map[string]any{"servers": strings.Join(servers, ",")}
 }
@@ -69,7 +69,7 @@ func (b balancer) configure(_ context.Context, n *provision.Node) error {
 	return n.Write(balancerConf, []byte(b.conf(n, servers, pem)))
 }
 
-// behind are the servers that a balancer stands before.
+// behind returns the servers behind a balancer.
 func behind(n *provision.Node) (servers []string, err error) {
 	name := n.Cluster.Recipe.Broker
 	for setting, value := range n.Cluster.Settings {

@@ -52,7 +52,7 @@ func PostgresURL(address string, l provision.Login) string {
 	return u.String()
 }
 
-// cluster is where the database's files are: initdb wants a directory that only it has made.
+// cluster returns the directory of the database's files: initdb wants one that it has created itself.
 func cluster(n *provision.Node) string { return filepath.Join(n.Data, "cluster") }
 
 // enclosed runs one of PostgreSQL's programs. They call each other, and initdb wants its user to have a name, which no user

@@ -71,7 +71,7 @@ const (
 // LiftMetres times a lift's number are the metres that a ride on it brings, as in the assignment.
 const LiftMetres = 10
 
-// Vertical is how many metres a ride brings.
+// Vertical returns the vertical metres of a ride.
 func (r *Ride) Vertical() int64 { return int64(r.Lift) * LiftMetres }
 
 // ErrInvalid names the field that a ride can't have with this value.
@@ -92,7 +92,7 @@ var fields = [...]struct {
 	{"liftID", 1, MaxLift},
 }
 
-// numbers are r's, in the order of fields.
+// numbers returns pointers to r's numbers, in the order of fields.
 func (r *Ride) numbers() [len(fields)]*int {
 	return [...]*int{&r.Resort, &r.Season, &r.Day, &r.Skier, &r.Time, &r.Lift}
 }

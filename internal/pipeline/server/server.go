@@ -125,7 +125,7 @@ func isDay(parts []string) bool {
 	return len(parts) == 7 && parts[1] == "seasons" && parts[3] == "days" && parts[5] == "skiers"
 }
 
-// skiers is /skiers/{resortID}/seasons/{seasonID}/days/{dayID}/skiers/{skierID} and /skiers/{skierID}/vertical.
+// skiers serves /skiers/{resortID}/seasons/{seasonID}/days/{dayID}/skiers/{skierID} and /skiers/{skierID}/vertical.
 func (s *Server) skiers(w http.ResponseWriter, r *http.Request, parts []string) {
 	switch {
 	case isDay(parts):
@@ -225,7 +225,7 @@ func complete(of *ride.Ride, body []byte, key, due string) error {
 	return nil
 }
 
-// health is 503 while the server can't publish, so that a balancer sends no requests here.
+// health answers 503 while the server can't publish, so that a balancer sends no requests here.
 func (s *Server) health(w http.ResponseWriter) {
 	c := s.to.Counts()
 	state, code := "ok", http.StatusOK

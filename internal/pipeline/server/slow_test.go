@@ -37,7 +37,7 @@ func slowly(t *testing.T, address, begin, piece string, every time.Duration) (an
 	}
 }
 
-// Clients that never come to an end are cut off in time, publish nothing and keep nobody else waiting.
+// Clients that never come to an end are cut off in time, publish nothing and keep no other client waiting.
 func TestSlowClientsAreCutOffAndHoldNobodyUp(t *testing.T) {
 	b := &broker{}
 	l, err := net.Listen("tcp", "127.0.0.1:0")

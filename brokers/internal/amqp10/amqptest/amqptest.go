@@ -22,7 +22,7 @@ var (
 	Ordered = livetest.Guarantee(driver.AtLeastOnce, driver.Log, driver.AcksQuorum, driver.Ordered)
 )
 
-// Attaching checks that a target that can't work is answered with the reason.
+// Attaching checks that the error for a target that can't work says why.
 func Attaching(t *testing.T, broker string, plain driver.Target) {
 	t.Run("fsync is refused where it is unknown how the broker stores", func(t *testing.T) {
 		unknown := plain
@@ -36,12 +36,12 @@ var rigs atomic.Int32
 // catchUp is how many messages may wait for an absent broker: a slow one flushes each of them when it is back.
 const catchUp = 1000
 
-// Survives sends at a modest rate while breaks is done to the broker, and wants every acknowledged message to arrive at
-// every subscription, and sending to work again.
+// Survives sends at a modest rate while breaks disturbs the broker, and wants every acknowledged message to arrive at every
+// subscription, and sending to work again.
 func Survives(t *testing.T, broker string, target driver.Target, g driver.Guarantee, breaks func(context.Context) error, subscriptions ...string) {
 	t.Helper()
 	topology := livetest.Topic(fmt.Sprintf("rig-%d", rigs.Add(1)), 1, subscriptions...)
-	// Slots for what is sent while the broker doesn't answer.
+	// Slots for the messages sent while the broker doesn't answer.
 	r := livetest.OpenWith(t, broker, livetest.Config(t, broker, target, g, nil, nil), topology, 1<<16)
 	r.ConsumeAll(t)
 	send := func(n int) {

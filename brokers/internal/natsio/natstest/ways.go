@@ -14,7 +14,7 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-// Ways starts broker three times, each with another way in.
+// Ways starts broker three times, each with another way to log in.
 func Ways(t *testing.T, broker string) []drivertest.Way {
 	t.Helper()
 	const token = "t0ken-never-written"

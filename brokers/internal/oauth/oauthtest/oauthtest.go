@@ -66,14 +66,14 @@ func New(t *testing.T, lives time.Duration, mint func() string) *Endpoint {
 	return e
 }
 
-// Given are the tokens that were given.
+// Given returns the tokens handed out so far.
 func (e *Endpoint) Given() []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return append([]string(nil), e.given...)
 }
 
-// Of is target with the endpoint's client.
+// Of returns target with the endpoint's client.
 func (e *Endpoint) Of(target driver.Target) driver.Target {
 	target.Login, target.User, target.Password = driver.ByOAuth, Client, Secret
 	target.OAuth = driver.OAuth{URL: e.URL, Scope: Scope}
@@ -81,12 +81,12 @@ func (e *Endpoint) Of(target driver.Target) driver.Target {
 	return target
 }
 
-// Unsigned is a JSON Web Token without a signature.
+// Unsigned returns a JSON Web Token without a signature.
 func Unsigned(claims map[string]any) string {
 	return part(map[string]string{"alg": "none"}) + "." + part(claims) + "."
 }
 
-// Signed is one that key has signed, by whose name the other side finds its public half.
+// Signed returns a JSON Web Token that key has signed; the other side finds the key's public half by name.
 func Signed(t *testing.T, key *rsa.PrivateKey, name string, claims map[string]any) string {
 	t.Helper()
 	text := part(map[string]string{"alg": "RS256", "typ": "JWT", "kid": name}) + "." + part(claims)

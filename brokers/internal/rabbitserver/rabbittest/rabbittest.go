@@ -15,14 +15,14 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-// Rights are regular expressions of the names that a user may make, write to and read.
+// Rights are regular expressions of the names that a user may create, write to and read.
 type Rights struct {
 	Configure string `json:"configure"`
 	Write     string `json:"write"`
 	Read      string `json:"read"`
 }
 
-// Managed is broker with its management interface.
+// Managed returns broker with its management interface.
 func Managed(broker string) provision.Options {
 	return provision.Options{Broker: broker, Server: map[string]any{rabbitserver.EnabledPlugins: rabbitserver.Management}}
 }

@@ -74,7 +74,7 @@ func WithTokens(t *testing.T, broker string) Keyed {
 	return Keyed{target, key}
 }
 
-// Token is one that is valid for so long.
+// Token returns a token that is valid for lives.
 func (k Keyed) Token(t *testing.T, lives time.Duration) string {
 	return oauthtest.Signed(t, k.key, keyName, map[string]any{
 		"sub": oauthtest.Client, "client_id": oauthtest.Client, "aud": []string{resource}, "iat": time.Now().Unix() - 60, "exp": time.Now().Add(lives).Unix(),
