@@ -102,25 +102,14 @@ func TestProbesGoOnWhileTheBrokerGetsFaster(t *testing.T) {
 		{"warming up", []float64{100, 120, 140, 170, 200, 190}, 200, 8},
 		{"slowly", []float64{100, 102, 104, 106, 108, 110, 112, 112}, 112, 10},
 		{"a hiccup first", []float64{5, 100}, 100, 5},
-		{"faster for ever", nil, math.Inf(1), maxProbes},
 	} {
 		n := 0
 		next := func(worker.Load, float64) (float64, error) {
 			n++
-			if c.probes == nil {
-				return math.Pow(2, float64(n)), nil
-			}
 			return c.probes[min(n, len(c.probes)-1)], nil
 		}
-		first := 1.0
-		if c.probes != nil {
-			first = c.probes[0]
-		}
 		p := prober{run: next, budget: math.MaxInt64}
-		best, err := p.untilSteady(closedLoop, first)
-		if c.probes == nil && best == math.Pow(2, maxProbes) {
-			best = c.best
-		}
+		best, err := p.untilSteady(closedLoop, c.probes[0])
 		if err != nil || n != c.repeats || best < c.best/faster {
 			t.Errorf("%s: %g after %d repeats, %v; want %g after %d", c.name, best, n, err, c.best, c.repeats)
 		}
@@ -129,6 +118,11 @@ func TestProbesGoOnWhileTheBrokerGetsFaster(t *testing.T) {
 
 // A broker that gets faster for half a minute takes its budget from the trials no longer than the probes' part of it.
 func TestProbesTakeTheirPartOfABudgetAndNoMore(t *testing.T) {
+	for budget, want := range map[time.Duration]time.Duration{0: 10 * time.Second, 20 * time.Second: 5 * time.Second, time.Hour: 10 * time.Second} {
+		if got := probing(budget); got != want {
+			t.Errorf("of %s: %s, want %s", budget, got, want)
+		}
+	}
 	n := 0
 	p := prober{budget: 5 * time.Second}
 	p.run = func(worker.Load, float64) (float64, error) {

@@ -2,7 +2,6 @@ package lab
 
 import (
 	"context"
-	"math"
 	"time"
 
 	"github.com/brokermark/brokermark/internal/clock"
@@ -28,9 +27,16 @@ type prober struct {
 	maxRate float64       // that may be probed; 0 if there is no bound
 }
 
-// probeShare is the part of a search's budget that its probes may use up, a quarter: the trials that follow warm the
-// broker up as well.
-const probeShare = 4
+// probing returns how much time the probes of a search may use up: a quarter of its budget, and no more than longestProbing. The trials
+// that follow warm the broker up as well. A budget of 0 has no end.
+func probing(budget time.Duration) time.Duration {
+	if budget == 0 {
+		return longestProbing
+	}
+	return min(longestProbing, budget/4)
+}
+
+const longestProbing = 10 * time.Second
 
 // probe returns what the broker carries. Its probes are closed loops. But with at most once nothing holds a closed loop
 // back: it would pile up more messages than the broker works off in minutes. There, and if the spec bounds the rate,
@@ -40,10 +46,7 @@ func (s *rateSearch) probe(ctx context.Context) (float64, error) {
 	p := &prober{
 		run:    func(load worker.Load, rate float64) (float64, error) { return s.runProbe(ctx, load, rate) },
 		load:   s.load(min(time.Duration(spec.Sustainable.Trial)/2, 500*time.Millisecond)),
-		budget: math.MaxInt64, maxRate: spec.Sustainable.MaxRate,
-	}
-	if spec.Sustainable.Budget > 0 {
-		p.budget = time.Duration(spec.Sustainable.Budget) / probeShare
+		budget: probing(time.Duration(spec.Sustainable.Budget)), maxRate: spec.Sustainable.MaxRate,
 	}
 	if spec.Delivery == "at-most-once" || p.maxRate > 0 {
 		return p.raiseRate()
@@ -124,8 +127,6 @@ const (
 	steadyProbes = 4
 	// faster is the factor by which a probe must exceed the best one to count as faster. Smaller differences are noise.
 	faster = 1.05
-	// maxProbes bounds the probes at one rate. They take about half a minute.
-	maxProbes = 50
 )
 
 // untilSteady repeats a probe at a rate until the broker gets no faster, and returns the best throughput, to within the
@@ -133,7 +134,7 @@ const (
 // minute later: its code is compiled while it runs, and its caches are empty. Repeating also evens out a hiccup.
 func (p *prober) untilSteady(rate, best float64) (float64, error) {
 	steady := 0
-	for n := 0; n < maxProbes && steady < steadyProbes && p.used < p.budget; n++ {
+	for steady < steadyProbes && p.used < p.budget {
 		through, err := p.measure(rate)
 		if err != nil {
 			return 0, err
