@@ -27,6 +27,12 @@ type queue struct {
 	hiccups       float64       // how often it stands still for a hiccup, per second
 	wanders       float64       // how far the capacity wanders: its standard deviation, as a share
 	wander        float64       // how far it is off now, as a share
+	fill          float64       // tokens per second that a bucket gets; each message takes one
+	bucket        float64       // how many tokens it holds; 0: there is none
+	tokens        float64       // that are in it
+	collapses     float64       // share of the capacity that is lost while as much waits as it serves in a tenth of a second
+	unsteady      float64       // standard deviation of the capacity from trial to trial, as a share
+	voids         float64       // share of the trials that are void
 	rng           *rand.Rand
 	took          time.Duration // simulated
 	through       float64       // what the last trial brought through while it was sending, in its second half
@@ -37,6 +43,12 @@ const quotaWindow = 10 * time.Second
 
 // allow returns how many of so many messages the quota lets through in a tick.
 func (q *queue) allow(messages float64) float64 {
+	if q.bucket > 0 {
+		q.tokens = min(q.bucket, q.tokens+q.fill*modelTick.Seconds())
+		messages = min(messages, q.tokens)
+		q.tokens -= messages
+		return messages
+	}
 	if q.quota == 0 {
 		return messages
 	}
@@ -93,6 +105,9 @@ func (q *queue) trial(rate float64, length, final time.Duration) Evidence {
 			q.wander = q.wander*keeps + q.wanders*math.Sqrt(1-keeps*keeps)*q.rng.NormFloat64()
 		}
 		serving := q.capacityAfter(q.took+warmup+t) * (1 + q.wander) * math.Max(0, dt-standing)
+		if waiting > q.capacity/10 {
+			serving *= 1 - q.collapses
+		}
 		standing = math.Max(0, standing-dt)
 		waiting -= q.allow(min(waiting, serving))
 		if t == 0 || e.FullLength && t == length/2 {
@@ -115,7 +130,7 @@ func (q *queue) trial(rate float64, length, final time.Duration) Evidence {
 		counted -= length / 2
 	}
 	q.through = rate - (waiting-from)/max(counted, modelTick).Seconds()
-	for drain := waiting; drain > 0 && q.quota > 0; drain -= q.allow(min(drain, q.capacity*dt)) {
+	for drain := waiting; drain > 0 && (q.quota > 0 || q.bucket > 0); drain -= q.allow(min(drain, q.capacity*dt)) {
 		q.took += modelTick
 	}
 	e.Books.Due = int64(rate * ended.Seconds())
