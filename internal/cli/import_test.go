@@ -2,14 +2,18 @@ package cli_test
 
 import (
 	"encoding/json"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/lab"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/store/storetest"
+	"github.com/brokermark/brokermark/internal/study"
 )
 
 // What was exported, and what another store holds, comes back whole and once.
@@ -67,6 +71,20 @@ func TestARecordOfAnotherChoosesNoCodeThatIsPasted(t *testing.T) {
 	}
 	if !found || !strings.Contains(pasted, "factory.setRequestedHeartbeat(20);") || strings.Contains(out, "evil();") || strings.Contains(pasted, `setVirtualHost("x`) {
 		t.Errorf("shown is\n%s", out)
+	}
+}
+
+func TestASpecOfNoSenseIsPastedWithoutAPanic(t *testing.T) {
+	pasted := 0
+	for _, broker := range driver.Names() {
+		for _, delivery := range []string{"at-most-once", "at-least-once", "exactly-once", "x"} {
+			s := study.Spec{Broker: broker, Delivery: delivery, Persistence: "x", Acks: "x", Replicas: -1}
+			s.MessageSize = study.Sizes{{Size: math.MaxInt64, Weight: 1}}
+			pasted += len(lab.Pasted(s))
+		}
+	}
+	if pasted == 0 {
+		t.Error("nothing is pasted at all")
 	}
 }
 

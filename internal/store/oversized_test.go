@@ -4,6 +4,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"github.com/brokermark/brokermark/internal/doubt"
 )
 
 // Few bytes can stand for much: of each empty object in a list, a record that is decoded takes a kilobyte.
@@ -22,5 +24,13 @@ func TestARecordOfMoreObjectsThanAnyHasIsRefusedBeforeItIsDecoded(t *testing.T) 
 	r.Spec.Broker = "kafka"
 	if why := r.lacks(); !strings.Contains(why, "its repetition is 1099511627776; allowed: 1 to 1000000") {
 		t.Error(why)
+	}
+}
+
+// A doubt quotes servers, too.
+func TestADoubtIsBoundedAndHasNoControlCharacters(t *testing.T) {
+	d := DoubtOf(doubt.Network, "a\x1b[2Jb"+strings.Repeat("x", 1<<20))
+	if !strings.HasPrefix(d.Text, "a[2Jbxxx") || len(d.Text) > 17<<10 {
+		t.Errorf("%d bytes: %.20q", len(d.Text), d.Text)
 	}
 }
