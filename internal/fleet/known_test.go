@@ -247,7 +247,7 @@ func (b *bookkeeper) book(t *measure.Trial, l worker.Load) {
 			h := wire.Header{ID: wire.MakeID(uint32(id), seq), Intended: intended, Sent: intended, Timed: true}
 			for i, c := range b.plan.Consumers {
 				if b.traffic.receives(c, b.plan.Topology.Topics[c.Topic].Name, number) {
-					consumers[i].Received(h, b.clock.shows(s.clock.at(intended)+b.traffic.latency(number, c.Subscription)))
+					consumers[i].Received(&h, b.clock.shows(s.clock.at(intended)+b.traffic.latency(number, c.Subscription)))
 				}
 			}
 		})

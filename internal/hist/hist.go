@@ -183,23 +183,29 @@ func middle(i int) float64 {
 // Batch gathers the values of one goroutine before they are published. Messages that travel together mostly fall into the
 // same bucket, and one atomic addition then serves them all. Its zero value is empty.
 type Batch struct {
-	index  int   // of the bucket
+	index  int   // of the bucket; that of the last value once the batch is empty
 	n      int64 // how many values
-	lo, hi int64 // the smallest and the largest of them
+	lo, hi int64 // the smallest and the largest value of the bucket, published ones included
+	last   int64 // the last value, which many messages of one batch share
 }
 
 // Add records a value in b, and publishes what b held if it was of another bucket. All values are in the histogram after
-// the next Flush of b. A batch belongs to one histogram until then.
+// the next Flush of b. A batch belongs to one histogram for good.
 func (h *Histogram) Add(b *Batch, ns int64) {
-	ns = max(ns, 0)
-	i := index(ns)
-	if b.n > 0 && i == b.index {
-		b.n++
-		b.lo, b.hi = min(b.lo, ns), max(b.hi, ns)
-		return
+	if ns != b.last { // this short, the compiler inlines it
+		h.turn(b, ns)
 	}
-	h.Flush(b)
-	*b = Batch{index: i, n: 1, lo: ns, hi: ns}
+	b.n++
+}
+
+// turn makes a value the last one of b.
+func (h *Histogram) turn(b *Batch, ns int64) {
+	ns = max(ns, 0)
+	if i := index(ns); i != b.index {
+		h.Flush(b)
+		*b = Batch{index: i, lo: ns, hi: ns}
+	}
+	b.lo, b.hi, b.last = min(b.lo, ns), max(b.hi, ns), ns
 }
 
 // Flush publishes the values of b and empties it.

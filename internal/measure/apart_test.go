@@ -75,7 +75,7 @@ func TestConsumersApartCountWhatConsumersBesideTheProducersCount(t *testing.T) {
 							}
 						}
 						for _, r := range recorders {
-							r.Received(h, int64(seq)+10_000)
+							r.Received(&h, int64(seq)+10_000)
 							if k%777 == 0 {
 								r.Corrupted(int64(seq))
 							}

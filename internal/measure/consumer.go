@@ -41,7 +41,7 @@ func (c *Consumer) Lag() *Consumer {
 
 // Received books one delivery at now whose checksum is right, or which has none. Commit publishes it. If the phase of a
 // delivery is unknown, it counts in the measured one.
-func (c *Consumer) Received(h wire.Header, now int64) {
+func (c *Consumer) Received(h *wire.Header, now int64) {
 	producer, seq := int(h.ID.Producer()), h.ID.Seq()
 	if producer >= len(c.trial.streams) {
 		c.counters.corrupted[Measured].Add(1)
@@ -53,7 +53,7 @@ func (c *Consumer) Received(h wire.Header, now int64) {
 		return
 	}
 	n := seq - s.base
-	phase, sent := c.phaseOf(s, n, &h)
+	phase, sent := c.phaseOf(s, n, h)
 	if !sent {
 		c.counters.corrupted[phase].Add(1)
 		return
@@ -64,7 +64,7 @@ func (c *Consumer) Received(h wire.Header, now int64) {
 		nextOfKey = l.nextWith(c.keys(producer, seq))
 	}
 	if isNew := c.arrivals.add(l, n, nextOfKey, phase, now); isNew {
-		c.addLatencies(s, n, &h, phase, now)
+		c.addLatencies(s, n, h, phase, now)
 	}
 }
 

@@ -101,7 +101,7 @@ func (f *fleet) deliver(agent, consumer, sub int, keys KeyOf, producer, seq int,
 		{f.whole.Consumer(consumer, sub, keys), h(0), now},
 		{f.agents[agent].Consumer(consumer, sub, keys), h(f.ahead[f.at[producer]]), now + f.ahead[agent]},
 	} {
-		on.c.Received(on.h, on.nowish)
+		on.c.Received(&on.h, on.nowish)
 		on.c.Commit()
 	}
 }
@@ -278,9 +278,9 @@ func TestWhatNobodySentIsCorrupted(t *testing.T) {
 	f.agents[1].SetHost(0, 0, NewHost(clock.Line{}))
 	f.agents[1].SetHost(1, 0, NewHost(clock.Line{}))
 	for _, seq := range []uint64{5, 100, 127, 128, 1000, 1 << 21} {
-		stranger.Received(wire.Header{ID: wire.MakeID(0, seq), Timed: true}, 1)
+		stranger.Received(&wire.Header{ID: wire.MakeID(0, seq), Timed: true}, 1)
 	}
-	stranger.Received(wire.Header{ID: wire.MakeID(1, 7), Timed: true}, 1) // of a producer that sent nothing
+	stranger.Received(&wire.Header{ID: wire.MakeID(1, 7), Timed: true}, 1) // of a producer that sent nothing
 	stranger.Commit()
 	joined, err := f.join(shape)
 	if err != nil {
@@ -303,7 +303,7 @@ func TestOrderBehindANumberThatNobodySentIsNotKnown(t *testing.T) {
 	f.agents[1].SetHost(0, 0, NewHost(clock.Line{}))
 	consumer := f.agents[1].Consumer(0, 0, nil)
 	for _, seq := range []uint64{0, 1, 1000, 2, 3} {
-		consumer.Received(wire.Header{ID: wire.MakeID(0, seq), Timed: true}, 1)
+		consumer.Received(&wire.Header{ID: wire.MakeID(0, seq), Timed: true}, 1)
 	}
 	consumer.Commit()
 	joined, err := f.join(shape)
@@ -323,7 +323,7 @@ func TestAMessageThatComesBeforeItWasSentIsCountedAndSeen(t *testing.T) {
 	c := trial.Consumer(0, 0, nil)
 	for seq, way := range []int64{50, 20, 40, 5} {
 		sent := int64(100 * seq)
-		c.Received(wire.Header{ID: wire.MakeID(0, uint64(seq)), Intended: sent + 1030, Sent: sent + 1030, Timed: true}, sent+way)
+		c.Received(&wire.Header{ID: wire.MakeID(0, uint64(seq)), Intended: sent + 1030, Sent: sent + 1030, Timed: true}, sent+way)
 	}
 	c.Commit()
 	got := trial.Early()
@@ -367,7 +367,7 @@ func TestOrderIsKnownAlsoBeforeTheClocksZero(t *testing.T) {
 		trial.SetHost(0, 0, NewHost(clock.Line{}))
 		c := trial.Consumer(0, 0, nil)
 		for n := from; n < to; n++ {
-			c.Received(wire.Header{ID: wire.MakeID(0, n), Timed: true}, []int64{first, last}[min(1, n-from)])
+			c.Received(&wire.Header{ID: wire.MakeID(0, n), Timed: true}, []int64{first, last}[min(1, n-from)])
 		}
 		c.Commit()
 		return trial.Shard()
@@ -428,7 +428,7 @@ func TestMessagesOfOtherHostsAllocateNothing(t *testing.T) {
 	c := trial.Consumer(0, 0, nil)
 	seq := uint64(0)
 	if got := testing.AllocsPerRun(20_000, func() {
-		c.Received(wire.Header{ID: wire.MakeID(0, seq), Intended: 1, Sent: 2, Timed: true}, 5)
+		c.Received(&wire.Header{ID: wire.MakeID(0, seq), Intended: 1, Sent: 2, Timed: true}, 5)
 		c.Commit()
 		seq++
 	}); got > 0.001 {

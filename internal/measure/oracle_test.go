@@ -91,8 +91,8 @@ func send(t *Trial, n, measured int, failed map[int]bool) {
 	}
 }
 
-func header(producer, seq int) wire.Header {
-	return wire.Header{ID: wire.MakeID(uint32(producer), uint64(seq)), Intended: int64(seq), Sent: int64(seq) + 1, Timed: true}
+func header(producer, seq int) *wire.Header {
+	return &wire.Header{ID: wire.MakeID(uint32(producer), uint64(seq)), Intended: int64(seq), Sent: int64(seq) + 1, Timed: true}
 }
 
 func TestLedgerAgreesWithANaiveOneUnderAnyDisorder(t *testing.T) {

@@ -122,7 +122,7 @@ func (a *account) deliver(t *rapid.T, trial *Trial, timed bool) {
 				phase := a.phase(m.intended)
 				now := m.sent + rapid.Int64Range(0, 200).Draw(t, "received after")
 				h := wire.Header{ID: wire.MakeID(uint32(i), s.base+uint64(n)), Intended: m.intended, Sent: m.sent, Timed: timed}
-				c.Received(h, now)
+				c.Received(&h, now)
 				c.Commit()
 				b := &a.books[phase]
 				if m.received[sub]++; m.received[sub] > 1 {
@@ -160,10 +160,10 @@ func (a *account) deliver(t *rapid.T, trial *Trial, timed bool) {
 func (a *account) strangers(c *Consumer, producer uint32) {
 	s := &a.producers[producer]
 	if s.base > 0 {
-		c.Received(wire.Header{ID: wire.MakeID(producer, s.base-1), Timed: true}, 1)
+		c.Received(&wire.Header{ID: wire.MakeID(producer, s.base-1), Timed: true}, 1)
 		a.books[Measured].Stale++
 	}
-	c.Received(wire.Header{ID: wire.MakeID(uint32(len(a.producers)), s.base), Timed: true}, 1)
+	c.Received(&wire.Header{ID: wire.MakeID(uint32(len(a.producers)), s.base), Timed: true}, 1)
 	a.books[Measured].Corrupted++
 	c.Corrupted(a.from)
 	a.books[Measured].Corrupted++

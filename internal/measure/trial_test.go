@@ -155,7 +155,7 @@ func TestWhatCannotHaveBeenSentIsNotReceived(t *testing.T) {
 	}
 	p.Commit()
 	c := trial.Consumer(0, 0, nil)
-	for _, h := range []wire.Header{
+	for _, h := range []*wire.Header{
 		header(0, 999),         // of an earlier trial
 		header(0, 1010),        // not yet sent
 		header(7, 1003),        // of a producer that isn't there
@@ -226,7 +226,7 @@ func TestMomentaryLatenciesAreThoseOfAllPhasesAndOfWhoeverReceives(t *testing.T)
 				c := trial.Consumer(j, j, nil)
 				for seq := range 10 {
 					at := int64(1000 * seq)
-					c.Received(wire.Header{ID: wire.MakeID(uint32(i), uint64(seq)), Intended: at, Sent: at + 10, Timed: true}, at+70)
+					c.Received(&wire.Header{ID: wire.MakeID(uint32(i), uint64(seq)), Intended: at, Sent: at + 10, Timed: true}, at+70)
 				}
 				c.Commit()
 			}
@@ -296,7 +296,7 @@ func TestShortPayloadsAreTimedWhileTheirEntryLasts(t *testing.T) {
 	for s := range 2 {
 		c := trial.Consumer(0, s, nil)
 		for seq := range sent {
-			c.Received(wire.Header{ID: wire.MakeID(0, uint64(seq))}, int64(seq)*100+240)
+			c.Received(&wire.Header{ID: wire.MakeID(0, uint64(seq))}, int64(seq)*100+240)
 		}
 		c.Commit()
 	}

@@ -7,7 +7,7 @@
 //	sum := wire.Prepare(stamp, body, run)
 //	wire.Stamp(stamp, wire.MakeID(producer, seq), intended, sent, sum)
 //	…
-//	header, status := wire.Read(wire.Split(received))
+//	status := header.Read(wire.Split(received))
 //
 // Where the body has to arrive as it is, the stamp is a buffer of HeaderSize bytes of its own, and travels as Text.
 package wire
@@ -144,29 +144,28 @@ func checksum(stamp []byte, seed uint64) uint32 {
 	return uint32(xxh3.HashSeed(stamp[:tagAt], seed))
 }
 
-// Read reads and checks the stamp of a body. The header of a Foreign or Damaged message is for diagnosis only.
-func Read(stamp, body []byte) (Header, Status) {
+// Read reads the stamp of a body into h, and checks it. What it reads of a Foreign or Damaged message is for diagnosis only. It sets every
+// field, one by one: copying a whole Header right after that stalls the processor for as long as its checksum takes.
+func (h *Header) Read(stamp, body []byte) Status {
 	if len(stamp) < HeaderSize {
 		id, ok := ReadID(stamp)
-		if !ok {
-			return Header{}, TooShort
+		if *h = (Header{ID: id}); !ok {
+			return TooShort
 		}
-		return Header{ID: id}, Bare
+		return Bare
 	}
-	h := Header{
-		ID:       ID(binary.LittleEndian.Uint64(stamp)),
-		Intended: int64(binary.LittleEndian.Uint64(stamp[intendedAt:])),
-		Sent:     int64(binary.LittleEndian.Uint64(stamp[sentAt:])),
-		Run:      binary.LittleEndian.Uint16(stamp[runAt:]),
-		Timed:    true,
-	}
+	h.ID = ID(binary.LittleEndian.Uint64(stamp))
+	h.Intended = int64(binary.LittleEndian.Uint64(stamp[intendedAt:]))
+	h.Sent = int64(binary.LittleEndian.Uint64(stamp[sentAt:]))
+	h.Run = binary.LittleEndian.Uint16(stamp[runAt:])
+	h.Timed = true
 	if stamp[tagAt] != magic || stamp[tagAt+1] != version {
-		return h, Foreign
+		return Foreign
 	}
 	if checksum(stamp, seed(body, h.Run)) != binary.LittleEndian.Uint32(stamp[sumAt:]) {
-		return h, Damaged
+		return Damaged
 	}
-	return h, OK
+	return OK
 }
 
 // ReadID reads the identity and checks nothing else. ok is false if the stamp is too short to have one.
@@ -181,13 +180,14 @@ func ReadID(stamp []byte) (id ID, ok bool) {
 func PutText(text, stamp []byte) { base64.RawURLEncoding.Encode(text, stamp) }
 
 // ReadText is Read for a stamp that came as text beside the body. What is no such text is Foreign.
-func ReadText(text, body []byte) (Header, Status) {
+func (h *Header) ReadText(text, body []byte) Status {
 	var stamp [HeaderSize]byte
+	*h = Header{}
 	if len(text) != TextSize {
-		return Header{}, Foreign
+		return Foreign
 	}
 	if _, err := base64.RawURLEncoding.Strict().Decode(stamp[:], text); err != nil {
-		return Header{}, Foreign
+		return Foreign
 	}
-	return Read(stamp[:], body)
+	return h.Read(stamp[:], body)
 }

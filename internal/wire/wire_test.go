@@ -25,7 +25,15 @@ func stamp(payload []byte, id ID, intended, sent int64, run uint16) {
 	Stamp(s, id, intended, sent, Prepare(s, body, run))
 }
 
-func read(payload []byte) (Header, Status) { return Read(Split(payload)) }
+func read(payload []byte) (h Header, is Status) {
+	is = h.Read(Split(payload))
+	return h, is
+}
+
+func readText(text, body []byte) (h Header, is Status) {
+	is = h.ReadText(text, body)
+	return h, is
+}
 
 func TestPayloadsNobodyStampedAreCorrupt(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -198,7 +206,7 @@ func TestAStampBesideABodyIsReadFromItsText(t *testing.T) {
 		own, text, before := make([]byte, HeaderSize), make([]byte, TextSize), bytes.Clone(body)
 		Stamp(own, want.ID, want.Intended, want.Sent, Prepare(own, body, want.Run))
 		PutText(text, own)
-		if got, status := ReadText(text, body); got != want || status != OK || !bytes.Equal(body, before) {
+		if got, status := readText(text, body); got != want || status != OK || !bytes.Equal(body, before) {
 			t.Fatalf("%+v, %v of %x; want %+v of %x", got, status, body, want, before)
 		}
 		for _, c := range text {
@@ -207,16 +215,16 @@ func TestAStampBesideABodyIsReadFromItsText(t *testing.T) {
 			}
 		}
 		for name, other := range map[string][]byte{"grown": append(bytes.Clone(body), 0), "another": append([]byte{1}, body...)} {
-			if _, status := ReadText(text, other); status != Damaged {
+			if _, status := readText(text, other); status != Damaged {
 				t.Fatalf("%s body: %v", name, status)
 			}
 		}
 		at := rapid.IntRange(0, TextSize-1).Draw(t, "changed character")
 		text[at] ^= byte(rapid.IntRange(1, 255).Draw(t, "by"))
-		if _, status := ReadText(text, body); !status.Corrupt() {
+		if _, status := readText(text, body); !status.Corrupt() {
 			t.Fatalf("character %d changed: %v", at, status)
 		}
-		if _, status := ReadText(text[:at], body); status != Foreign {
+		if _, status := readText(text[:at], body); status != Foreign {
 			t.Fatalf("cut to %d characters: %v", at, status)
 		}
 	})
@@ -228,7 +236,7 @@ func TestAStampBesideABodyAllocatesNothing(t *testing.T) {
 	if got := testing.AllocsPerRun(1000, func() {
 		Stamp(own, 5, 6, 7, sum)
 		PutText(text, own)
-		if _, status := ReadText(text, body); status != OK {
+		if _, status := readText(text, body); status != OK {
 			t.Fatal(status)
 		}
 	}); got != 0 {
@@ -242,7 +250,7 @@ func BenchmarkStampAndReadText100(b *testing.B) {
 	for i := int64(0); b.Loop(); i++ {
 		Stamp(own, ID(i), i, i, sum)
 		PutText(text, own)
-		if _, status := ReadText(text, body); status != OK {
+		if _, status := readText(text, body); status != OK {
 			b.Fatal(status)
 		}
 	}

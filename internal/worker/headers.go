@@ -58,25 +58,23 @@ func (p *Plan) HeaderSize() int { return p.headers().size() }
 
 // read reads the stamp of a message from its header, or from its payload if it has none. A message whose own headers did not arrive as they
 // were sent is damaged, unless it is another run's.
-func (h headers) read(m *driver.Received, run uint16) (wire.Header, wire.Status) {
+func (h headers) read(header *wire.Header, m *driver.Received, run uint16) (status wire.Status) {
 	got := m.Headers.Values()
-	var header wire.Header
-	var status wire.Status
 	if h.Stamped && len(got) > 0 && got[0] != nil {
-		header, status = wire.ReadText(got[0], m.Payload)
+		status = header.ReadText(got[0], m.Payload)
 	} else {
-		header, status = wire.Read(wire.Split(m.Payload))
+		status = header.Read(wire.Split(m.Payload))
 	}
 	if len(h.Own) == 0 || header.Timed && header.Run != run {
-		return header, status
+		return status
 	}
 	if h.Stamped && len(got) > 0 {
 		got = got[1:]
 	}
 	for i, own := range h.Own {
 		if i >= len(got) || !bytes.Equal(got[i], own.Value) {
-			return header, wire.Damaged
+			return wire.Damaged
 		}
 	}
-	return header, status
+	return status
 }

@@ -124,7 +124,7 @@ func TestLatenciesAreReadBeforeTheTimeOfASample(t *testing.T) {
 	for k := range 8 {
 		c := trial.Consumer(k, 0, nil)
 		for seq := k; seq < messages; seq += 8 {
-			c.Received(wire.Header{ID: wire.MakeID(0, uint64(seq)), Timed: true}, 1+int64(seq)*int64(time.Millisecond))
+			c.Received(&wire.Header{ID: wire.MakeID(0, uint64(seq)), Timed: true}, 1+int64(seq)*int64(time.Millisecond))
 		}
 		c.Commit()
 	}

@@ -108,7 +108,7 @@ func TestProducersWithNothingToSendDoNotSayWhenSendingBegan(t *testing.T) {
 func receive(c *consumer, p *client, slot uint32, after int64) {
 	s := &p.slots[slot]
 	h := headerOf(driver.Message{Payload: s.payload})
-	c.recorder.Received(h, s.intended+after)
+	c.recorder.Received(&h, s.intended+after)
 	c.recorder.Commit()
 }
 

@@ -14,12 +14,12 @@ import (
 	"github.com/brokermark/brokermark/internal/wire"
 )
 
-func headerOf(m driver.Message) wire.Header {
+func headerOf(m driver.Message) (h wire.Header) {
 	if values := m.Headers.Values(); len(values) > 0 {
-		h, _ := wire.ReadText(values[0], m.Payload)
-		return h
+		h.ReadText(values[0], m.Payload)
+	} else {
+		h.Read(wire.Split(m.Payload))
 	}
-	h, _ := wire.Read(wire.Split(m.Payload))
 	return h
 }
 

@@ -269,8 +269,8 @@ func TestAMessageOfUntouchedPayloadsIsCheckedLikeAnyOther(t *testing.T) {
 		for _, m := range batch {
 			headers := driver.Headers{bytes.Clone((*m.Headers)[0]), (*m.Headers)[1]}
 			one := driver.Received{Payload: bytes.Clone(m.Payload), Headers: &headers}
-			h, status := wire.ReadText(headers[0], m.Payload)
-			if status != wire.OK {
+			var h wire.Header
+			if status := h.ReadText(headers[0], m.Payload); status != wire.OK {
 				t.Fatal(status)
 			}
 			whole := one
