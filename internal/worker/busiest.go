@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"sync"
 	"time"
 
 	"github.com/brokermark/brokermark/internal/busiest"
@@ -17,16 +18,23 @@ const (
 	phasePoll = 10 * time.Millisecond
 )
 
-// effort finds the goroutine of this process that used most of a core in the measured phase of a recording.
+// effort finds the goroutine of this process that used most of a core in the measured phase of a recording. As long as it looks, memory is
+// collected less often.
 type effort struct {
 	phase  func() phaseTimes
-	over   chan struct{} // closed by end
+	over   chan struct{}  // closed by end
+	memory sync.WaitGroup // until the collector is as it was
 	result chan busiest.Goroutine
 }
 
 func newEffort(phase func() phaseTimes) *effort {
 	e := &effort{phase: phase, over: make(chan struct{}), result: make(chan busiest.Goroutine, 1)}
 	go e.watch()
+	e.memory.Go(func() { // apart: a collection under way would hold up the trial
+		c := collectLess()
+		<-e.over
+		c.end()
+	})
 	return e
 }
 
@@ -74,5 +82,6 @@ func (e *effort) await(at func() int64) bool {
 // end ends watching and returns the busiest goroutine; without a name if the phase was too short to tell.
 func (e *effort) end() busiest.Goroutine {
 	close(e.over)
+	e.memory.Wait()
 	return <-e.result
 }
