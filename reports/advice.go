@@ -9,11 +9,13 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/brokermark/brokermark/internal/advise"
 	"github.com/brokermark/brokermark/internal/document"
@@ -29,7 +31,10 @@ func Advice(a advise.Advice) document.Document {
 	d.Say(requirement(a.Case))
 	d.Add(document.Verdict{About: "Answer", Finding: answerText(a), Detail: otherTexts(a)})
 	d.Add(contenderTable(a))
-	if len(a.Chosen) == 1 && a.Chosen[0].Latest != nil {
+	for _, j := range a.Leaders() {
+		d.Say(doubtsLine(j))
+	}
+	if a.Answer == advise.Take || a.Answer == advise.Either {
 		addSettings(&d, a.Chosen[0])
 	}
 	return d
@@ -44,18 +49,22 @@ func Decision(a advise.Advice, here, elsewhere []results.Record) (document.Docum
 	d.Add(document.Heading{Level: 1, Text: "Doubts"})
 	d.Say(joinNonEmpty(" ", statusSentence(set.Points), doubtsSentence(set.Points)))
 	d.Add(document.Heading{Level: 1, Text: "How it was decided"})
-	d.Say("A contender fits if the 95 % interval of its e2e p99, corrected for all contenders, rates and looks, lies below the bound at every rate; it " +
-		"leaves if the interval lies above. Of those that fit, the one with the least broker CPU per message at the rate is taken; costs that are " +
-		"within a tenth leave it to the latency, then to the headroom. Nothing is extrapolated: each figure was measured, and sustained rates were held for twice as " +
-		"long as the other loads.")
+	d.Say("A contender fits if the 95 % interval of its e2e p99 lies below the bound at every rate, and misses if it lies above at one. The intervals " +
+		"are corrected for the number of contenders, rates and looks. Of those that fit, the one with the least broker CPU per message at the rate is " +
+		"taken. Where costs differ by no more than a tenth, the latency decides, then the headroom. Nothing is extrapolated: each figure was measured, " +
+		"and sustained rates were held for twice as long as the other loads.")
 	if len(elsewhere) > 0 {
 		d.Add(document.Heading{Level: 1, Text: "Measured elsewhere"})
 		d.Say("Records of other machines, or of other versions, of the same points. They are not part of the answer.")
 		d.Add(elsewhereTable(a, elsewhere))
 	}
 	d.Add(document.Heading{Level: 1, Text: "How to repeat it"})
-	if command := repeatCommand(a.Case); command != "" {
+	command, others := repeatCommand(a.Case)
+	if command != "" {
 		d.Add(document.Listing{Text: command})
+	}
+	if len(others) > 0 {
+		d.Say(listSentence("It needs a file, or --attach, for contenders that a name alone doesn't describe: ", others, ", "))
 	}
 	for _, j := range a.Chosen {
 		if j.Latest == nil {
@@ -75,9 +84,7 @@ func Decision(a advise.Advice, here, elsewhere []results.Record) (document.Docum
 func addAdvice(d *document.Document, set *results.Set) (cases []*advise.Case, err error) {
 	cases = advise.Cases(set.Records)
 	for _, c := range cases {
-		own := slices.DeleteFunc(slices.Clone(set.Records), func(r results.Record) bool { return !c.Contains(r.PointID) })
-		here, elsewhere := advise.OriginOf(own[len(own)-1]).Split(own)
-		one, err := Decision(c.Decide(here), here, elsewhere)
+		one, err := Decision(c.DecideLatest(set.Records))
 		if err != nil {
 			return nil, err
 		}
@@ -94,18 +101,21 @@ func requirement(c *advise.Case) string {
 	if len(s.Curve.Rates) > 1 {
 		peak = ", peaks of " + results.RateText(s.Curve.Rates[1])
 	}
-	return fmt.Sprintf("Asked for: %s%s, messages of %s to %s, %s, persistence %s, e2e p99 up to %s.", results.RateText(s.Curve.Rates[0]), peak,
-		s.MessageSize.Summary(), plural(s.SubscriptionsPerTopic, "subscription"), s.Delivery, s.Persistence, unit.Nanoseconds.Format(c.Bound))
+	return fmt.Sprintf("Asked for: %s%s, messages of %s, persistence %s, %s, e2e p99 up to %s.", results.RateText(s.Curve.Rates[0]), peak,
+		results.Point{Spec: s}.Setting(), s.Persistence, plural(s.SubscriptionsPerTopic, "subscription"), unit.Nanoseconds.Format(c.Bound))
 }
 
 // oneWord is a value that is no further flag and nothing to any shell: records may be a stranger's.
 var oneWord = regexp.MustCompile(`^[A-Za-z0-9.+][A-Za-z0-9.,+-]*$`)
 
-// repeatCommand is the command that asks for it again; empty if it would say more than that.
-func repeatCommand(c *advise.Case) string {
+// brokerName is the name of a contender that is described by it alone.
+var brokerName = regexp.MustCompile(`^[a-z0-9-]+(@[0-9.]+)?$`)
+
+// repeatCommand returns the command that asks for it again, empty if it would do more than that, and the contenders that it doesn't name.
+func repeatCommand(c *advise.Case) (command string, others []string) {
 	s := c.Spec
 	rates := s.Curve.Rates
-	command := "brokermark advise"
+	command = "brokermark advise"
 	for _, flag := range [][2]any{
 		{"rate", rates[0]},
 		{"peak", rates[len(rates)-1]},
@@ -118,11 +128,23 @@ func repeatCommand(c *advise.Case) string {
 	} {
 		value := fmt.Sprint(flag[1])
 		if !oneWord.MatchString(value) {
-			return ""
+			return "", nil
 		}
 		command += fmt.Sprintf(" --%s %s", flag[0], value)
 	}
-	return command
+	var named []string
+	for _, name := range c.Names {
+		if brokerName.MatchString(name) {
+			named = append(named, name)
+		} else {
+			others = append(others, name)
+		}
+	}
+	if len(named) > 0 {
+		command += " --brokers " + strings.Join(named, ",")
+	}
+	return command, others
+}
 }
 
 // answerText is the answer in a sentence or two.
@@ -133,9 +155,10 @@ func answerText(a advise.Advice) string {
 	}
 	switch a.Answer {
 	case advise.Take:
-		return fmt.Sprintf("Take %s. %s", names[0], figuresOf(a, a.Chosen[0]))
+		return fmt.Sprintf("Take %s. It %s", names[0], figuresOf(a, a.Chosen[0]))
 	case advise.Either:
-		return fmt.Sprintf("Take %s: all of them fit, and what they cost is alike. %s: %s", strings.Join(names, " or "), names[0], figuresOf(a, a.Chosen[0]))
+		return fmt.Sprintf("Take %s: they fit, and none is shown to be better by more than a tenth. %s %s",
+			strings.Join(names, " or "), names[0], figuresOf(a, a.Chosen[0]))
 	case advise.Undecided:
 		if len(names) == 1 {
 			return fmt.Sprintf("Undecided whether %s fits. %s", names[0], openText(a))
@@ -145,7 +168,7 @@ func answerText(a advise.Advice) string {
 		if a.Nearest == nil {
 			return "None of the contenders fits."
 		}
-		return fmt.Sprintf("None of the contenders fits. The nearest is %s: its %s.", a.Nearest.Name, a.Nearest.Why)
+		return fmt.Sprintf("None of the contenders fits. The nearest is %s: %s.", a.Nearest.Name, a.Nearest.Why)
 	}
 	return "Nothing was measured."
 }
@@ -158,41 +181,47 @@ func openText(a advise.Advice) string {
 			open = append(open, j.Name+": "+j.Why)
 		}
 	}
-	if len(open) > 0 {
-		return strings.Join(open, "; ") + ". More repetitions, or another bound, would decide whether it fits."
+	switch {
+	case len(a.Chosen) == 1:
+		return "It isn't shown yet: " + a.Chosen[0].Why + ". More repetitions, or another bound, would decide."
+	case len(open) > 0:
+		return strings.Join(open, "; ") + ". More repetitions, or another bound, would decide which of them fits."
 	}
 	var figures []string
 	for _, j := range a.Chosen {
 		figures = append(figures, j.Name+" "+advise.Figure(a.By, j.Costs()))
 	}
-	return fmt.Sprintf("They fit; their %s doesn't tell them apart yet: %s. More repetitions would decide.", a.By.Name, strings.Join(figures, ", "))
+	return fmt.Sprintf("They fit, but their %s doesn't tell them apart yet: %s. More repetitions would decide.", a.By.Name, strings.Join(figures, ", "))
 }
 
-// figuresOf says what was measured of a contender, and compares it with the next one that fits.
+// figuresOf says what was measured of a contender, after its name, and compares it with the next one that fits.
 func figuresOf(a advise.Advice, j *advise.Judged) string {
 	p99 := results.MustMetric(results.KeyEndToEndP99)
 	var loads []string
 	for i, rate := range a.Case.Spec.Curve.Rates {
 		loads = append(loads, fmt.Sprintf("%s with an e2e p99 of %s", results.RateText(rate), advise.Figure(p99, j.Loads[i])))
 	}
-	text := "It carries " + strings.Join(loads, " and ") + "."
+	text := "carries " + strings.Join(loads, " and ") + "."
 	if times, found, ok := j.Room(a.Case); ok {
-		text += fmt.Sprintf(" It has room for %s the rate: it sustains %s.", unit.Factor.Format(times), bracketText(found))
+		text += fmt.Sprintf(" It has room: it sustained %s, %s the rate.", bracketText(found), unit.Factor.Format(times))
 	}
 	cost := results.MustMetric(results.KeyBrokerCPU)
 	if own := cost.Over(j.Costs()); own.N > 0 {
-		text += fmt.Sprintf(" It costs %s of broker CPU per million messages", cost.Unit.Format(own.Median))
+		text += fmt.Sprintf(" Its broker CPU is %s per million messages", cost.Unit.Format(own.Median))
 		for _, other := range a.Contenders {
 			if next := cost.Over(other.Costs()); other != j && other.Standing == advise.Fits && next.N > 0 {
 				d := results.ContrastOf(cost, other.Costs(), j.Costs())
-				text += ", " + d.ChangeFrom(other.Name)
+				text += ", " + d.ChangeFrom("that of "+other.Name)
 				break
 			}
 		}
 		text += "."
 	}
+	if chosenBy := a.By.Key; a.Answer == advise.Take && chosenBy != "" && chosenBy != cost.Key && cost.Over(j.Costs()).N > 0 {
+		text += fmt.Sprintf(" Costs didn't tell the best ones apart, and %s did.", a.By.Name)
+	}
 	if n := j.Survived(); n > 0 {
-		text += fmt.Sprintf(" Killed under load and started again, it kept its guarantee (%s).", plural(n, "time"))
+		text += fmt.Sprintf(" Killed under load and started again (%s), it kept its guarantee.", plural(n, "time"))
 	}
 	return text
 }
@@ -206,14 +235,33 @@ func otherTexts(a advise.Advice) string {
 	var fit, gone []string
 	for _, j := range a.Contenders {
 		switch {
-		case slices.Contains(a.Chosen, j):
+		case slices.Contains(a.Chosen, j), j == a.Nearest:
 		case j.Standing == advise.Fits:
 			fit = append(fit, j.Name)
 		default:
-			gone = append(gone, fmt.Sprintf("%s %s: %s", j.Name, j.Standing, j.Why))
+			words := map[advise.Standing]string{advise.Open: "is undecided", advise.Misses: "misses the bound", advise.Out: "is ruled out"}
+			gone = append(gone, fmt.Sprintf("%s %s: %s", j.Name, words[j.Standing], j.Why))
 		}
 	}
 	return joinNonEmpty(" ", listSentence("Also fits: ", fit, ", "), listSentence("", gone, "; "))
+}
+
+// doubtsLine counts the repetitions of a contender about which there are doubts, by class, in one line of a narrow terminal:
+//
+//	Doubts about jetstream (n=7): generator (3), machine (1).
+func doubtsLine(j *advise.Judged) string {
+	const widest, widestName = 80, 24
+	name := []rune(j.Name)
+	if len(name) > widestName {
+		name = append(name[:widestName-1], '…')
+	}
+	start := fmt.Sprintf("Doubts about %s (n=%d): ", string(name), len(j.Used))
+	classes := strings.Split(cmp.Or(results.CountClasses(j.Used), "none"), ", ")
+	text := start + strings.Join(classes, ", ") + "."
+	for shown := len(classes) - 1; utf8.RuneCountInString(text) > widest; shown-- {
+		text = fmt.Sprintf("%s%s, and %d more.", start, strings.Join(classes[:shown], ", "), len(classes)-shown)
+	}
+	return text
 }
 
 // contenderTable has a row for each contender.

@@ -41,6 +41,7 @@ type Judged struct {
 	Why      string             // a sentence without a period, unless it fits
 	Loads    [][]results.Record // by rate of the case, cut down to it: repetitions that ended ok, and those that failed with figures
 	Searches []results.Record   // of its headroom, that ended ok
+	Used     []results.Record   // all that ended ok, whatever they are for
 	Latest   *results.Record    // of Load; nil if there is none
 	killed   int                // repetitions in which it was killed that ended ok
 	failure  string             // how the first attempt to measure Load ended of which there are no figures
@@ -81,6 +82,16 @@ func (a Advice) finalists() []*Judged {
 	return last[:min(mostFinalists, len(last))]
 }
 
+// Leaders are the answer and the runner-up: up to two contenders with repetitions that ended ok, the chosen and the nearest ones first.
+func (a Advice) Leaders() (leaders []*Judged) {
+	for _, j := range slices.Concat(a.Chosen, []*Judged{a.Nearest}, a.Contenders) {
+		if j != nil && len(j.Used) > 0 && !slices.Contains(leaders, j) && len(leaders) < 2 {
+			leaders = append(leaders, j)
+		}
+	}
+	return leaders
+}
+
 // Decide answers a case by records of one machine. Others than those of the case are left alone.
 func (c *Case) Decide(records []results.Record) Advice {
 	a := Advice{Case: c}
@@ -111,6 +122,9 @@ func (c *Case) Decide(records []results.Record) Advice {
 func (j *Judged) gather(c *Case, part string, r results.Record) {
 	if part == Load && (j.Latest == nil || r.Status == results.OK) {
 		j.Latest = &r
+	}
+	if r.Status == results.OK {
+		j.Used = append(j.Used, r)
 	}
 	switch {
 	case r.Status == results.Refused && part == Load, r.Status == results.Failed && r.Result != nil && results.BrokePromise(r):
@@ -176,18 +190,18 @@ func (c *Case) judge(contenders []*Judged) {
 			}
 			low, high := samples[k].Interval(pooled, alpha)
 			failed := len(j.Loads[i]) - len(j.ok(i))
-			text := fmt.Sprintf("p99 at %s is %s", results.RateText(rate), Figure(latency, j.Loads[i]))
+			text := fmt.Sprintf("p99 at %s is ", results.RateText(rate))
 			switch {
 			case low > c.Bound:
-				j.Standing, j.Why = Misses, text
+				j.Standing, j.Why = Misses, text+Figure(latency, j.Loads[i])
 			case failed > 1 && failed > len(j.ok(i)):
-				j.Standing, j.Why = Misses, fmt.Sprintf("at %s: %s", results.RateText(rate), lastReason(j.Loads[i]))
+				j.Standing, j.Why = Misses, fmt.Sprintf("it failed at %s: %s", results.RateText(rate), lastReason(j.Loads[i]))
 			case high <= c.Bound && failed == 0:
 				keeps[j]++
 			default:
-				j.Why = text
+				j.Why = text + Figure(latency, j.Loads[i])
 				if high < 100*c.Bound {
-					j.Why += fmt.Sprintf(", and may be anything within %s", unit.Nanoseconds.Range(low, high))
+					j.Why = fmt.Sprintf("%s%s, and may be anything within %s", text, latency.Over(j.Loads[i]).Format(latency.Unit), unit.Nanoseconds.Range(low, high))
 				}
 			}
 		}

@@ -2,33 +2,23 @@ package advise
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
 
-	"github.com/brokermark/brokermark/internal/hist"
+	"github.com/brokermark/brokermark/internal/advise/advisetest"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/testkit"
 )
 
-// planted is a contender whose figures are known.
-type planted struct {
-	name     string
-	p99      time.Duration // at the rate; half as much again at the peak
-	capacity float64
-	cost     float64 // seconds per million
-	loses    bool
-}
-
 // wanted is 1,000/s with peaks of 2,000/s at a p99 of 20 ms.
 func wanted(contenders ...planted) (*Case, []study.Point) {
 	w := Wish{Rate: 1000, Peak: 2000, P99: 20 * time.Millisecond, Hold: 10 * time.Second}
 	for _, p := range contenders {
-		w.Contenders = append(w.Contenders, Contender{Name: p.name, Set: map[string]any{"broker": "sim", "client": map[string]any{"seed": len(w.Contenders)}}})
+		w.Contenders = append(w.Contenders, Contender{Name: p.Name, Set: map[string]any{"broker": "sim", "client": map[string]any{"seed": len(w.Contenders)}}})
 	}
 	s, err := w.Study("test")
 	if err != nil {
@@ -41,49 +31,7 @@ func wanted(contenders ...planted) (*Case, []study.Point) {
 	return CaseOf(points), points
 }
 
-// measure makes the record that a repetition would leave, with figures that scatter by some ten per cent and now and then by much more.
-func (p planted) measure(at study.Point, repetition int, rng *rand.Rand) store.Record {
-	scatter := func(sd float64) float64 { return math.Exp(sd * rng.NormFloat64()) }
-	r := store.Record{
-		PointID: at.ID, Study: at.Study, Axes: at.Axes, Spec: at.Spec, Repetition: repetition, Status: store.OK, Result: &store.Result{},
-		Seed: int64(repetition), Began: time.Unix(int64(1000*repetition)+rng.Int64N(900), 0),
-	}
-	if at.Axes["sweep"] == Headroom {
-		low := p.capacity * scatter(0.03)
-		r.Result.Sustainable = &store.Sustainable{Low: low, High: 1.1 * low, HeldNs: 20e9}
-		return r
-	}
-	disturbed := 1.0
-	if rng.Float64() < 0.05 { // another process takes the machine
-		disturbed = 4
-	}
-	for i, rate := range at.Spec.Curve.Rates {
-		p99 := float64(p.p99) * (1 + float64(i)/2) * scatter(0.12) * disturbed
-		status := store.OK
-		if rate > p.capacity {
-			p99, status = 3e9*scatter(0.1), store.Failed
-		}
-		h := hist.New()
-		h.RecordN(int64(p99), 2000)
-		m := store.Measurement{Latency: store.Latency{EndToEnd: h.Snapshot()}, Seconds: 10, OfferedRate: rate}
-		m.Cost = store.Cost{BrokerKnown: true, Messages: 1_000_000, BrokerUserSeconds: p.cost * scatter(0.04) * math.Sqrt(disturbed)}
-		sent := int64(10 * rate)
-		m.Books = store.Books{Due: sent, Sent: sent, Acked: sent, Expected: sent, Received: sent}
-		if p.loses {
-			m.Books.Received, m.Books.Lost, m.Books.LostAcked, status = sent-3, 3, 3, store.Failed
-		}
-		reason := ""
-		if status != store.OK {
-			reason, r.Status = "made to fail", status
-		}
-		r.Result.Curve = append(r.Result.Curve, store.CurvePoint{Rate: rate, Status: status, Reason: reason, Measurement: m})
-	}
-	if slices.ContainsFunc(r.Result.Curve, func(c store.CurvePoint) bool { return c.Status == store.OK }) {
-		r.Status = store.OK // as the lab has it: of a curve one rate is enough
-	}
-	r.Result.Measurement = r.Result.Curve[0].Measurement
-	return r
-}
+type planted = advisetest.Planted
 
 // advised measures what the case wants of each contender, as the command does, and returns the answer and how many repetitions that took.
 func advised(seed int64, contenders ...planted) (Advice, int) {
@@ -92,8 +40,8 @@ func advised(seed int64, contenders ...planted) (Advice, int) {
 	var records []store.Record
 	for _, run := range Order(points, seed, nil) {
 		if c.Wants(records, run.Point.ID, run.Repetition) {
-			i := slices.IndexFunc(contenders, func(p planted) bool { return p.name == run.Point.Axes[ContenderAxis] })
-			records = append(records, contenders[i].measure(run.Point, run.Repetition, rng))
+			i := slices.IndexFunc(contenders, func(p planted) bool { return p.Name == run.Point.Axes[ContenderAxis] })
+			records = append(records, contenders[i].Measure(run.Point, run.Repetition, rng))
 		}
 	}
 	return c.Decide(records), len(records)
@@ -109,13 +57,13 @@ func (a Advice) names() []string {
 
 func TestTheAnswerIsThePlantedOneOrUndecidedAndNeverAWrongOne(t *testing.T) {
 	ms, first := time.Millisecond, testkit.Seed(t)
-	cheap := planted{name: "cheap", p99: 3 * ms, capacity: 50_000, cost: 2}
-	dear := planted{name: "dear", p99: ms, capacity: 90_000, cost: 7}
-	slow := planted{name: "slow", p99: 60 * ms, capacity: 80_000, cost: 1}
-	small := planted{name: "small", p99: 2 * ms, capacity: 1500, cost: 1}
-	lossy := planted{name: "lossy", p99: ms, capacity: 80_000, cost: 0.5, loses: true}
-	twin := planted{name: "twin", p99: 3 * ms, capacity: 50_000, cost: 2}
-	border := planted{name: "border", p99: 13 * ms, capacity: 80_000, cost: 1} // at the peak 19.5 ms
+	cheap := planted{Name: "cheap", P99: 3 * ms, Capacity: 50_000, Cost: 2}
+	dear := planted{Name: "dear", P99: ms, Capacity: 90_000, Cost: 7}
+	slow := planted{Name: "slow", P99: 60 * ms, Capacity: 80_000, Cost: 1}
+	small := planted{Name: "small", P99: 2 * ms, Capacity: 1500, Cost: 1}
+	lossy := planted{Name: "lossy", P99: ms, Capacity: 80_000, Cost: 0.5, Loses: true}
+	twin := planted{Name: "twin", P99: 3 * ms, Capacity: 50_000, Cost: 2}
+	border := planted{Name: "border", P99: 13 * ms, Capacity: 80_000, Cost: 1} // at the peak 19.5 ms
 	for name, test := range map[string]struct {
 		contenders []planted
 		right      []string // any of these may be taken; none: the answer is that none fits
@@ -152,7 +100,7 @@ func TestTheAnswerIsThePlantedOneOrUndecidedAndNeverAWrongOne(t *testing.T) {
 
 func TestLosersLeaveBeforeTheFinalistsAreDone(t *testing.T) {
 	ms := time.Millisecond
-	a, ran := advised(1, planted{name: "cheap", p99: 3 * ms, capacity: 50_000, cost: 2}, planted{name: "lossy", p99: ms, capacity: 9e4, cost: 1, loses: true})
+	a, ran := advised(1, planted{Name: "cheap", P99: 3 * ms, Capacity: 50_000, Cost: 2}, planted{Name: "lossy", P99: ms, Capacity: 9e4, Cost: 1, Loses: true})
 	if want := 3 + 1 + 1; a.Answer != Take || ran != want { // three loads and a search of one, and a load of the other
 		t.Errorf("%s after %d repetitions, want %d", a.Answer, ran, want)
 	}
@@ -191,8 +139,8 @@ func TestComplaintsAboutAContenderNameItsLine(t *testing.T) {
 
 // Records of other machines must not be part of the answer, which the caller sees to; those of other studies must not be either.
 func TestRecordsOfOtherPointsAreLeftAlone(t *testing.T) {
-	c, points := wanted(planted{name: "cheap"})
-	other := planted{name: "x", p99: 1, capacity: 1e6, cost: 1}.measure(points[0], 1, rand.New(rand.NewPCG(1, 1)))
+	c, points := wanted(planted{Name: "cheap"})
+	other := planted{Name: "x", P99: 1, Capacity: 1e6, Cost: 1}.Measure(points[0], 1, rand.New(rand.NewPCG(1, 1)))
 	other.PointID = "another"
 	if a := c.Decide([]results.Record{other}); a.Answer != Unknown {
 		t.Errorf("%s", a.Answer)
@@ -212,8 +160,8 @@ func TestOnlyRecordsOfThisMachineAndTheseVersionsAreOwn(t *testing.T) {
 
 // A repetition that was interrupted says nothing; that no broker was started says it all, until one is.
 func TestWhatWasNotMeasuredRulesOutOnlyIfItFailed(t *testing.T) {
-	c, points := wanted(planted{name: "cheap"})
-	r := planted{p99: 1, capacity: 1e6, cost: 1}.measure(points[0], 1, rand.New(rand.NewPCG(1, 1)))
+	c, points := wanted(planted{Name: "cheap"})
+	r := planted{P99: 1, Capacity: 1e6, Cost: 1}.Measure(points[0], 1, rand.New(rand.NewPCG(1, 1)))
 	r.Result = nil
 	for status, want := range map[store.Status]Standing{store.Aborted: Open, store.Failed: Out} {
 		r.Status = status

@@ -69,6 +69,28 @@ func (c *Case) add(studyName, pointID string, axes map[string]string, spec study
 	}
 }
 
+// DecideLatest answers a case by those of the records that are of the origin of the case's latest one; elsewhere are the others of the case.
+func (c *Case) DecideLatest(records []results.Record) (a Advice, here, elsewhere []results.Record) {
+	own := slices.DeleteFunc(slices.Clone(records), func(r results.Record) bool { return !c.Contains(r.PointID) })
+	here, elsewhere = OriginOf(own[len(own)-1]).Split(own)
+	return c.Decide(here), here, elsewhere
+}
+
+// Lost returns the points of contenders that were not chosen, by ID, of all cases that have an answer. What is asked of a broker was not
+// missed where they missed it.
+func Lost(records []results.Record) map[string]bool {
+	lost := map[string]bool{}
+	for _, c := range Cases(records) {
+		a, _, _ := c.DecideLatest(records)
+		for id, at := range c.places {
+			if len(a.Chosen) > 0 && !slices.Contains(a.Chosen, a.contender(at.contender)) {
+				lost[id] = true
+			}
+		}
+	}
+	return lost
+}
+
 // Contains reports whether a point is one of the case.
 func (c *Case) Contains(pointID string) bool { _, ok := c.places[pointID]; return ok }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/brokermark/brokermark/internal/advise"
 	"github.com/brokermark/brokermark/internal/gate"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/study"
@@ -69,10 +70,11 @@ func (g *gates) close() {
 	}
 }
 
-// judge tells the verdicts on stored points, by the thresholds and by the objectives in their specs. It returns an error if one
-// failed.
+// judge tells the verdicts on stored points, by the thresholds and by the objectives in their specs, those of the contenders that advise has
+// not chosen left out. It returns an error if one failed.
 func (g *gates) judge(out io.Writer, set *results.Set) error {
-	objectives := gate.JudgeObjectives(set)
+	lost := advise.Lost(set.Records)
+	objectives := gate.JudgeObjectives(&results.Set{Points: slices.DeleteFunc(slices.Clone(set.Points), func(p results.Point) bool { return lost[p.ID] })})
 	var conditions []string
 	for _, v := range objectives {
 		if !slices.Contains(conditions, v.Condition) {
