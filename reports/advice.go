@@ -145,7 +145,6 @@ func repeatCommand(c *advise.Case) (command string, others []string) {
 	}
 	return command, others
 }
-}
 
 // answerText is the answer in a sentence or two.
 func answerText(a advise.Advice) string {

@@ -11,6 +11,20 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 )
 
+func TestAnEmptyStoreHasNothingToRecommend(t *testing.T) {
+	db := filepath.Join(t.TempDir(), "s.db")
+	st, err := store.Open(db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := st.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if r := brokermark(t, "report", "recommend", "--store", db).want(t, 0); !strings.Contains(r.out, "The store holds no record yet: nothing was measured.") {
+		t.Error(r.out)
+	}
+}
+
 // What is asked of a broker is kept if one contender keeps it, and missed if none does.
 func TestALoserOfAnAdviceMissesNoObjective(t *testing.T) {
 	quick := advisetest.Planted{Name: "quick", P99: 3 * time.Millisecond, Capacity: 50_000, Cost: 2}

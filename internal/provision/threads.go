@@ -69,6 +69,9 @@ func (t Threads) Hottest(earlier Threads) (name string, used Thread) {
 	return "", Thread{}
 }
 
+// loader begins the name of the loader of programs whose packages were unpacked without root.
+const loader = "ld-linux"
+
 // threadName returns the name that a process has given one of its threads, up to 15 bytes of it.
 func threadName(pid, id int) string {
 	fs, err := procfs.NewFS(procfs.DefaultMountPoint)
@@ -82,6 +85,12 @@ func threadName(pid, id int) string {
 	name, err := t.Comm()
 	if err != nil {
 		return ""
+	}
+	if strings.HasPrefix(name, loader) { // the kernel calls a program that a loader was told to start, and its threads, by the loader's name
+		words, _ := t.CmdLine()
+		if i := slices.Index(words, "--argv0"); i >= 0 && i+1 < len(words) {
+			return words[i+1]
+		}
 	}
 	return name
 }

@@ -2,12 +2,16 @@ package provision
 
 import (
 	"os"
+	"os/exec"
+	"path/filepath"
 	"runtime"
 	"testing"
 	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 // startThread starts a thread with a name that is busy for a time and lives until over is closed.
@@ -37,6 +41,30 @@ func TestTheHottestThreadIsNamedAndCompilersAreLeftOut(t *testing.T) {
 	}
 	if name, used := (Threads{}).Hottest(nil); name != "" || used != (Thread{}) {
 		t.Errorf("of no threads %q is the hottest, %v", name, used)
+	}
+}
+
+// Packages that were unpacked without root are started by a loader, whose name the kernel has for them.
+func TestAThreadOfAProgramThatALoaderStartedHasTheProgramsName(t *testing.T) {
+	loaders, _ := filepath.Glob("/lib*/ld-linux*.so.*")
+	if len(loaders) == 0 {
+		testkit.Lacks(t, "this system has no ld-linux")
+	}
+	sleep, err := exec.LookPath("sleep")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command(loaders[0], "--argv0", "broker", sleep, "60")
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Process.Kill(); _ = c.Wait() }()
+	name := ""
+	for end := time.Now().Add(testkit.Within(5 * time.Second)); name != "broker" && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		name, _ = ThreadsOf([]int{c.Process.Pid}).Hottest(nil)
+	}
+	if name != "broker" {
+		t.Errorf("its thread is %q", name)
 	}
 }
 
