@@ -90,9 +90,11 @@ func (b *bench) run(ctx context.Context) error {
 		return b.measureRead(ctx)
 	}
 	plan := b.agentPlan()
-	single := len(plan.Worker.Producers) <= 1 && len(plan.Worker.Consumers) <= 1
-	if single && !driver.UsesStock(config.Client) { // then the client is tuned, its threads included
-		plan.Worker.Procs = threads(kind.Procs, b.lab.machine.Cores)
+	if !driver.UsesStock(config.Client) { // then the client is tuned, its memory included, and its threads if it is alone
+		plan.Worker.Heap = 64 << 20
+		if len(plan.Worker.Producers) <= 1 && len(plan.Worker.Consumers) <= 1 {
+			plan.Worker.Procs = threads(kind.Procs, b.lab.machine.Cores)
+		}
 	}
 	if err := b.connect(ctx, plan); err != nil {
 		return err

@@ -195,7 +195,7 @@ func (c *apartConsumers) listen(t *trial) {
 		}
 	}
 	c.bookWith(t.recording.books.RemoteConsumers())
-	start := trialStart{Bases: firstSeqs, Procs: t.procs, Phase: t.recording.measuredPhase()}
+	start := trialStart{Bases: firstSeqs, Procs: t.procs, Heap: w.plan.Heap, Phase: t.recording.measuredPhase()}
 	if _, err := c.ask(order{Do: doListen, Trial: &start}); err != nil {
 		w.failure.set(err)
 	}

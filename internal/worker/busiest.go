@@ -19,7 +19,7 @@ const (
 )
 
 // effort finds the goroutine of this process that used most of a core in the measured phase of a recording. As long as it looks, memory is
-// collected less often.
+// collected less often, if Plan.Heap asks for that.
 type effort struct {
 	phase  func() phaseTimes
 	over   chan struct{}  // closed by end
@@ -27,14 +27,16 @@ type effort struct {
 	result chan busiest.Goroutine
 }
 
-func newEffort(phase func() phaseTimes) *effort {
+func newEffort(heap int, phase func() phaseTimes) *effort {
 	e := &effort{phase: phase, over: make(chan struct{}), result: make(chan busiest.Goroutine, 1)}
 	go e.watch()
-	e.memory.Go(func() { // apart: a collection under way would hold up the trial
-		c := collectLess()
-		<-e.over
-		c.end()
-	})
+	if heap > 0 {
+		e.memory.Go(func() { // apart: a collection under way would hold up the trial
+			c := collectLess(int64(heap))
+			<-e.over
+			c.end()
+		})
+	}
 	return e
 }
 

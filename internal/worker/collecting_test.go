@@ -10,8 +10,9 @@ import (
 )
 
 func TestTheHeapMayGrowByNoMoreThanItsLeastSize(t *testing.T) {
-	for inUse, want := range map[int64]int{0: 1000, leastHeap / 4: 300, leastHeap / 2: 100, leastHeap: 100, 100 * leastHeap: 100} {
-		if got := percentFor(inUse); got != want {
+	const least = 64 << 20
+	for inUse, want := range map[int64]int{0: 1000, least / 4: 300, least / 2: 100, least: 100, 100 * least: 100} {
+		if got := percentFor(inUse, least); got != want {
 			t.Errorf("%d bytes in use: %d %%, want %d", inUse, got, want)
 		}
 	}
@@ -30,7 +31,7 @@ func TestCollectionsAreRareInTrialsWhereLittleIsInUse(t *testing.T) {
 		metrics.Read(s)
 		return int(s[0].Value.Uint64())
 	}
-	c := collectLess()
+	c := collectLess(64 << 20)
 	if got := percent(); got <= byDefault {
 		t.Errorf("%d %% with little in use", got)
 	}

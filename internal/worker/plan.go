@@ -42,6 +42,7 @@ type Plan struct {
 	InFlight int           // the most unconfirmed messages per producer
 	Bytes    int           // the most unconfirmed payload bytes per producer; lowers InFlight if messages are large
 	Procs    int           // the most threads that run Go code at once during a trial (GOMAXPROCS); 0: as many as there are cores
+	Heap     int           // bytes that the heap may grow to in a trial before it is collected, unless GOGC is set; 0: as Go does by default
 	Connect  time.Duration // bounds Prepare, probing included
 
 	Part  *Part  // nil unless this plan is a part of a larger one

@@ -56,6 +56,7 @@ type preparation struct {
 type trialStart struct {
 	Bases []uint64 // by ID of a producer: the sequence number of its first message in the trial
 	Procs int      // how many threads may run Go code at once; 0: no limit
+	Heap  int      // as Plan has it
 	Phase phaseTimes
 }
 

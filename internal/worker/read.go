@@ -68,7 +68,7 @@ type reading struct {
 func Read(ctx context.Context, d driver.Driver, p Reading) Readings {
 	r := &reading{Reading: p, readers: make([]reader, len(p.Consumers)), failure: newFailure(), samples: NewThinned[Sample](maxKept)}
 	r.phase.Store(&phaseTimes{From: measure.Undecided, Until: measure.Undecided})
-	effort := newEffort(func() phaseTimes { return *r.phase.Load() })
+	effort := newEffort(0, func() phaseTimes { return *r.phase.Load() })
 	life, end := context.WithCancel(context.Background())
 	var consuming sync.WaitGroup
 	err := r.start(ctx, life, d, &consuming)

@@ -32,8 +32,8 @@ func newRecording(shape measure.Shape, keys *keyChooser) *recording {
 	return r
 }
 
-// watchEffort begins to look for the busiest goroutine. The caller ends the effort.
-func (r *recording) watchEffort() { r.effort = newEffort(r.measuredPhase) }
+// watchEffort begins to look for the busiest goroutine, with Plan.Heap. The caller ends the effort.
+func (r *recording) watchEffort(heap int) { r.effort = newEffort(heap, r.measuredPhase) }
 
 // measuredPhase returns the measured phase as far as it is decided. Any goroutine may call it.
 func (r *recording) measuredPhase() phaseTimes {

@@ -184,7 +184,7 @@ func (s *consumerServer) listen(o *trialStart) error {
 		s.trial.books.SetBase(producer, seq)
 	}
 	s.trial.setMeasuredPhase(o.Phase)
-	s.trial.watchEffort()
+	s.trial.watchEffort(o.Heap)
 	if o.Procs > 0 {
 		clock.SetThreads(min(o.Procs, s.procs))
 	}

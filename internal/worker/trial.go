@@ -43,7 +43,7 @@ func (w *Worker) Run(ctx context.Context, load Load) Outcome {
 	before := clock.SetThreads(procs)
 	defer clock.SetThreads(before)
 	t := w.begin(load, procs)
-	t.recording.watchEffort()
+	t.recording.watchEffort(w.plan.Heap)
 	o := newObserver(w, t)
 	var observing sync.WaitGroup
 	drained := make(chan struct{})
