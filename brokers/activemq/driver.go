@@ -19,6 +19,8 @@ import (
 var product = &amqp10.Product{
 	Name:    "activemq",
 	Silence: "ActiveMQ reads nothing from producers, and does not say why, while memoryUsage, storeUsage or tempUsage is used up, unless policy.sendFailIfNoSpace is true",
+
+	MostClients: "amqp.maximumConnections",
 	Settings: []driver.Setting{
 		{Scope: driver.TopicScope, Name: "destination", Default: "auto", Allowed: []string{"auto", "queue", "topic", "VirtualTopic"}, Doc: "auto: a queue for one subscription, a virtual topic with a queue each for several; topic: keeps nothing for consumers that are not connected"},
 	},

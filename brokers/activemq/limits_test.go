@@ -28,3 +28,7 @@ func TestAFullTemporaryStoreRefusesWhereItIsToldTo(t *testing.T) {
 	drivertest.Limits(t, drivertest.Suite{Kind: livetest.Kind(t, "activemq")}, target, amqptest.Memory,
 		drivertest.Limit{Name: "tempUsage, sendFailIfNoSpace", Full: drivertest.Refuses})
 }
+
+func TestAServerThatHasAsManyClientsAsItTakesIsNamed(t *testing.T) {
+	amqptest.OneTooMany(t, "activemq", product.MostClients)
+}

@@ -18,12 +18,14 @@ var product = &amqp10.Product{
 	Silence:  "Artemis gives producers no credit, and does not say why, while an address is full (address-full-policy: BLOCK) or the disk fuller than max-disk-usage",
 	Settings: settings,
 	Supports: supports,
-	Maps:     natives,
-	Failover: true,
-	Identity: "_AMQ_DUPL_ID",
-	Fits:     fits,
-	Keeps:    keeps,
-	Dialect:  func(c driver.Config) amqp10.Dialect { return &addresses{config: c} },
+
+	MostClients: "acceptor.connectionsAllowed",
+	Maps:        natives,
+	Failover:    true,
+	Identity:    "_AMQ_DUPL_ID",
+	Fits:        fits,
+	Keeps:       keeps,
+	Dialect:     func(c driver.Config) amqp10.Dialect { return &addresses{config: c} },
 }
 
 // usualIdentities is the server's own id-cache-size.

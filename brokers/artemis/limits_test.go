@@ -28,3 +28,7 @@ func TestFullAddressesReadAsWhatTheyDo(t *testing.T) {
 		})
 	}
 }
+
+func TestAServerThatHasAsManyClientsAsItTakesIsNamed(t *testing.T) {
+	amqptest.OneTooMany(t, "artemis", product.MostClients)
+}

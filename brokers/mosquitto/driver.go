@@ -9,14 +9,15 @@ import (
 )
 
 var product = &mqtt.Product{
-	Name:     "mosquitto",
-	Window:   "server.max_inflight_messages 1000, then the run's window",
-	Once:     true,
-	Shares:   true,
-	Version:  "$SYS/broker/version",
-	HangsUp:  "it hangs up without a word on clients beyond the server's max_connections",
-	Supports: supports,
-	Maps:     natives,
+	Name:    "mosquitto",
+	Window:  "server.max_inflight_messages 1000, then the run's window",
+	Once:    true,
+	Shares:  true,
+	Version: "$SYS/broker/version",
+
+	MostClients: "max_connections",
+	Supports:    supports,
+	Maps:        natives,
 
 	WebSocket: protocol,
 }

@@ -34,6 +34,7 @@ func TestWebSocketsAreRefusedWhereTheServerHasNone(t *testing.T) {
 		livetest.Says(t, kind.Refusal(livetest.Config(t, "mosquitto", driver.Target{Server: c.server}, least, c.client, nil), driver.Shape{}), c.says)
 	}
 	_, plain := livetest.Start(t, provision.Options{Broker: "mosquitto"})
+	plain.Server = nil // as where it is attached
 	_, err := kind.Open(t.Context(), livetest.Config(t, "mosquitto", plain, least, overWebSocket, nil))
 	livetest.Says(t, err, "another protocol on this port?")
 }

@@ -16,7 +16,6 @@ const vhostSetting = "vhost"
 
 var product = &amqp10.Product{
 	Name:     "qpid",
-	Silence:  "Qpid gives producers no credit, and does not say why, while a queue with overflowPolicy: PRODUCER_FLOW_CONTROL is full",
 	Hostname: vhostSetting,
 	Settings: settings,
 	Supports: supports,

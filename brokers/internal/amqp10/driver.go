@@ -21,9 +21,11 @@ type Product struct {
 	Hostname string           // the client setting whose value the open frame has, where the broker has virtual hosts
 	Settings []driver.Setting // beside ClientSettings
 	Silence  string           // when the broker grants no credit without a word (driver.Silent); empty: never
-	Supports func(driver.Guarantee) error
-	Logins   []driver.Login // see driver.Kind
-	Failover bool           // see driver.Kind
+	// MostClients is the server setting beyond which it ends a connection instead of answering; empty: it says so.
+	MostClients string
+	Supports    func(driver.Guarantee) error
+	Logins      []driver.Login // see driver.Kind
+	Failover    bool           // see driver.Kind
 	// Identity is the application property by which the broker recognises a message that is sent again, for exactly once.
 	Identity string
 	// QueueOrders is set where a queue that is asked for it keeps the order over several consumers, and groups mean nothing.

@@ -101,6 +101,8 @@ func handshakeError(ctx context.Context, p *Product, c *driver.Config, address s
 		return driver.Refused(p.Name, address, err)
 	case ctx.Err() != nil:
 		return fmt.Errorf("AMQP 1.0 handshake with %s: %w", address, ctx.Err())
+	case p.MostClients != "":
+		return fmt.Errorf("AMQP 1.0 handshake with %s: %w; it hangs up without a word on clients beyond the server's %s", address, err, p.MostClients)
 	}
 	return fmt.Errorf("AMQP 1.0 handshake with %s: %w", address, err)
 }

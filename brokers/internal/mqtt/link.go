@@ -149,8 +149,8 @@ func (d *driving) dial(ctx context.Context, s station) (*link, error) {
 	case ack != nil:
 		return nil, driver.Refused(d.product.Name, address, fmt.Errorf("reason %#x: %w", ack.ReasonCode, err))
 	}
-	if d.product.HangsUp != "" && !errors.Is(err, context.DeadlineExceeded) {
-		err = fmt.Errorf("%w; %s", err, d.product.HangsUp)
+	if d.product.MostClients != "" && !errors.Is(err, context.DeadlineExceeded) {
+		err = fmt.Errorf("%w; it hangs up without a word on clients beyond the server's %s", err, d.product.MostClients)
 	}
 	if d.product.Silence != "" {
 		err = fmt.Errorf("%w; %s", err, d.product.Silence)

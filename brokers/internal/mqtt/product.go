@@ -18,8 +18,8 @@ type Product struct {
 	Once, Shares bool
 	// Silence is when the broker stops taking messages without a word, as a clause (driver.Silent); empty: only at QoS 0.
 	Silence string
-	// HangsUp is why the broker may end a connection instead of answering its first packet, as a clause; empty: it always answers.
-	HangsUp string
+	// MostClients is the server setting beyond which it ends a connection instead of answering; empty: it says so.
+	MostClients string
 	// Version is the topic where the server publishes its version; empty: there is none.
 	Version string
 	// SharedQueue is set where a shared subscription has a queue of its own, which outlives its subscribers; elsewhere the

@@ -12,6 +12,7 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/driver/drivertest"
 	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 // The guarantees that every one of these brokers keeps.
@@ -26,7 +27,7 @@ var (
 func Attaching(t *testing.T, broker string, plain driver.Target) {
 	t.Run("fsync is refused where it is unknown how the broker stores", func(t *testing.T) {
 		unknown := plain
-		unknown.Endpoints = nil
+		unknown.Endpoints, unknown.Server = nil, nil
 		livetest.OpenSays(t, broker, unknown, Synced, "persistence: fsync is not supported")
 	})
 }
@@ -85,4 +86,12 @@ func ManualAcknowledgements(t *testing.T, broker string) {
 	s.Restart, s.Kill, s.Pause, s.Cost = nil, nil, nil, nil
 	s.Bulk = 300
 	drivertest.Run(t, s)
+}
+
+// OneTooMany comes to a server that takes two clients, which are the driver itself and one of a consumer and a producer.
+func OneTooMany(t *testing.T, broker, setting string) {
+	testkit.Long(t)
+	_, target := livetest.Start(t, provision.Options{Broker: broker, Server: map[string]any{setting: 2}})
+	drivertest.Denied(t, drivertest.Suite{Kind: livetest.Kind(t, broker)},
+		drivertest.Denial{Name: "one too many", Target: target, Guarantee: Memory, Says: "on clients beyond the server's " + setting})
 }
