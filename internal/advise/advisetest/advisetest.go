@@ -76,7 +76,7 @@ func Measured(points []study.Point, repetitions int, contenders ...Planted) (rec
 			i := slices.IndexFunc(contenders, func(p Planted) bool { return p.Name == at.Axes["contender"] })
 			r := contenders[i].Measure(at, n+1, rng)
 			r.Host, r.Versions = store.Host{Name: "bench-1"}, store.Versions{Broker: "4.0", Tool: "1.0"}
-			r.Settings.Client = map[string]any{"linger": "5ms"}
+			r.Settings.Client = map[string]any{"AckWait": "5s"}
 			records = append(records, r)
 		}
 	}
