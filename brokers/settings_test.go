@@ -196,6 +196,26 @@ func TestAValueThatASettingCantHaveIsRefusedByName(t *testing.T) {
 	}
 }
 
+// A value to try that the driver can't read, or that is the default in other words, would be a wasted repetition.
+func TestValuesToTryAreReadAndDifferFromTheDefault(t *testing.T) {
+	for _, name := range driver.Names() {
+		kind, err := driver.Lookup(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range kind.Settings {
+			seen := []any{s.Default}
+			for _, value := range s.Tries {
+				values, err := driver.Decode(kind.Settings, s.Scope, map[string]any{s.Name: value})
+				if err != nil || slices.Contains(seen, values[s.Name]) {
+					t.Errorf("%s: %s setting %q tries %s: %v, after %v", name, s.Scope, s.Name, value, err, seen)
+				}
+				seen = append(seen, values[s.Name])
+			}
+		}
+	}
+}
+
 // Every setting that may be without effect is so in at least one mode and has one in another; the refusal says why.
 func TestASettingWithoutEffectIsRefusedWithTheReason(t *testing.T) {
 	for _, name := range driver.Names() {

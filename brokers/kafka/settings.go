@@ -14,11 +14,11 @@ import (
 // settings are the client's, named as Kafka users know them, and the topic's, which are Kafka's own.
 var settings = append([]driver.Setting{
 	driver.ModeSetting("records of producer and consumer are used again, and those of a batch have one timestamp"),
-	client("linger.ms", int64(1), "how long a partition waits for more messages before a batch is sent, ms").In(driver.Batching),
-	client("batch.size", int64(1_000_012), "largest batch of one partition before compression, bytes; raised to fit the largest message").In(driver.Batching),
+	client("linger.ms", int64(1), "how long a partition waits for more messages before a batch is sent, ms").In(driver.Batching).Trying("0", "5", "20"),
+	client("batch.size", int64(1_000_012), "largest batch of one partition before compression, bytes; raised to fit the largest message").In(driver.Batching).Trying("16384", "131072"),
 	client("partitioner", "auto", "which partition a message goes to, as Java's producer chooses: uniform (since 3.3), sticky (since 2.4), default-1 (before: in turn), round-robin (keys ignored); auto: uniform by 64 KiB, or when ordered one partition per producer", "auto", uniform, sticky, default1, roundRobin),
 	client("buffer.memory", int64(0), "bytes of messages that may wait in the client or be on their way; then sending waits; 0: inFlight is the limit").In(driver.Publishing),
-	client("compression.type", "none", "compression of batches by the producer", "none", "gzip", "snappy", "lz4", "zstd"),
+	client("compression.type", "none", "compression of batches by the producer", "none", "gzip", "snappy", "lz4", "zstd").Trying("lz4", "zstd"),
 	client("max.in.flight.requests.per.connection", int64(0), "unanswered produce requests per broker; 0: 5, or 1 where retries would break the order; always 5 when idempotent"),
 	client("enable.idempotence", "auto", "deduplication of retries by the broker; auto: with acks: quorum, except at most once", "auto", "true", "false"),
 	client("retries", int64(math.MaxInt32), "how often a batch is sent again within delivery.timeout.ms; at most once: always 0"),
@@ -26,7 +26,7 @@ var settings = append([]driver.Setting{
 	client("request.timeout.ms", int64(30_000), "how long the broker may take to replicate a produce request, ms").IdleWhere(unanswered),
 	client("transaction.timeout.ms", int64(60_000), "when the broker aborts an open transaction, ms").IdleWhere(transactionless),
 	client("commit.interval.ms", int64(100), "exactly once: how long a transaction of a producer, or of a relay, collects messages before it is committed, ms").IdleWhere(transactionless),
-	client("fetch.min.bytes", int64(1), "what a fetch waits for, bytes"),
+	client("fetch.min.bytes", int64(1), "what a fetch waits for, bytes").Trying("16384"),
 	client("fetch.max.wait.ms", int64(500), "how long a fetch waits for fetch.min.bytes, ms, at least 10"),
 	client("fetch.max.bytes", int64(50<<20), "largest answer to a fetch, bytes").In(driver.Prefetching),
 	client("max.partition.fetch.bytes", int64(1<<20), "largest share of one partition in a fetch, bytes").In(driver.Prefetching),

@@ -33,7 +33,7 @@ var settings = append([]driver.Setting{
 	{Scope: driver.ClientScope, Name: "ClusterID", Default: "test-cluster", Doc: "the server's cluster_id; the default is the server's own"},
 	{Scope: driver.ClientScope, Name: "PubAckWait", Default: 5 * time.Second, Idle: unrepeated, Doc: "a message without an acknowledgement after this time is sent again (at-least-once)"},
 	{Scope: driver.ClientScope, Name: "MaxPubAcksInflight", Class: driver.Publishing, Default: int64(stan.DefaultMaxPubAcksInflight), Idle: windowed, Doc: "at-most-once: messages of a producer that the server has not acknowledged; then publishing waits. at-least-once: inFlight.messages"},
-	{Scope: driver.ClientScope, Name: "MaxInflight", Class: driver.Prefetching, Default: int64(stan.DefaultMaxInflight), Doc: "messages a consumer may hold unacknowledged"},
+	{Scope: driver.ClientScope, Name: "MaxInflight", Class: driver.Prefetching, Default: int64(stan.DefaultMaxInflight), Doc: "messages a consumer may hold unacknowledged", Tries: []string{"100", "10000"}},
 	{Scope: driver.ClientScope, Name: "AckWait", Default: stan.DefaultAckWait, Doc: "a message not acknowledged by then is delivered again; in whole seconds"},
 	{Scope: driver.ClientScope, Name: "Pings.Interval", Default: time.Duration(stan.DefaultPingInterval) * time.Second, Doc: "how often the client asks whether the server still knows it; in whole seconds"},
 	{Scope: driver.ClientScope, Name: "Pings.MaxOut", Default: int64(stan.DefaultPingMaxOut), Doc: "unanswered pings after which the connection is lost, at least 2"},

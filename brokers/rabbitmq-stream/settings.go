@@ -13,10 +13,10 @@ const unset = int64(-1)
 
 var settings = []driver.Setting{
 	driver.ModeSetting("the driver encodes messages and fills publish frames itself (BatchSend) instead of sending message by message (Send)"),
-	{Scope: driver.ClientScope, Name: "batch.size", Class: driver.Batching, Default: int64(1000), Doc: "messages in one publish frame at most; what has been handed over while the last frame was written goes into the next"},
-	{Scope: driver.ClientScope, Name: "sub.entry.size", Default: int64(1), Doc: "messages stored and confirmed as one entry; above 1 they share a publishing id"},
+	{Scope: driver.ClientScope, Name: "batch.size", Class: driver.Batching, Default: int64(1000), Doc: "messages in one publish frame at most; what has been handed over while the last frame was written goes into the next", Tries: []string{"100", "5000"}},
+	{Scope: driver.ClientScope, Name: "sub.entry.size", Default: int64(1), Doc: "messages stored and confirmed as one entry; above 1 they share a publishing id", Tries: []string{"10", "100"}},
 	{Scope: driver.ClientScope, Name: "compression", Default: "none", Allowed: []string{"none", "gzip", "snappy", "lz4", "zstd"}, Doc: "of sub-entries"},
-	{Scope: driver.ClientScope, Name: "initial.credits", Class: driver.Prefetching, Default: int64(10), Doc: "chunks that the server may send ahead to a consumer, 1 to 30000"},
+	{Scope: driver.ClientScope, Name: "initial.credits", Class: driver.Prefetching, Default: int64(10), Doc: "chunks that the server may send ahead to a consumer, 1 to 30000", Tries: []string{"2", "50"}},
 	{Scope: driver.ClientScope, Name: "crc.check", Default: true, Doc: "consumers check the sum of every chunk"},
 	{Scope: driver.ClientScope, Name: "offset.store.every", Class: driver.Acknowledging, Default: int64(10_000), Least: int64(1), Idle: unstored, Doc: "delivered messages after which a consumer stores its offset"},
 	{Scope: driver.ClientScope, Name: "offset.store.delay", Class: driver.Acknowledging, Default: 5 * time.Second, Idle: unstored, Doc: "longest time from a delivery to the store of its offset"},

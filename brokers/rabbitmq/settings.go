@@ -15,9 +15,9 @@ const unset = int64(-1)
 var settings = []driver.Setting{
 	driver.ModeSetting("a batch goes out in one write (write.buffer), reads bring up to 64 KiB, and what has come is handed over together"),
 	driver.AckSetting(),
-	{Scope: driver.ClientScope, Name: "channels", Default: int64(1), Least: int64(1), Most: int64(channelMax - 1), Doc: "producers, and consumers of one subscription of a topic, that share a connection, each with channels of its own"},
-	{Scope: driver.ClientScope, Name: "prefetch", Class: driver.Prefetching, Default: int64(1000), Least: int64(0), Most: int64(65535), Idle: driver.WithoutAcks, Doc: "messages a consumer may hold unacknowledged (basic.qos); 0 is unlimited"},
-	{Scope: driver.ClientScope, Name: "ack.every", Class: driver.Acknowledging, Default: int64(1), Least: int64(1), Idle: driver.WithoutAcks, Doc: "messages acknowledged by one basic.ack (multiple); at most half the prefetch is used"},
+	{Scope: driver.ClientScope, Name: "channels", Default: int64(1), Least: int64(1), Most: int64(channelMax - 1), Doc: "producers, and consumers of one subscription of a topic, that share a connection, each with channels of its own", Tries: []string{"4"}},
+	{Scope: driver.ClientScope, Name: "prefetch", Class: driver.Prefetching, Default: int64(1000), Least: int64(0), Most: int64(65535), Idle: driver.WithoutAcks, Doc: "messages a consumer may hold unacknowledged (basic.qos); 0 is unlimited", Tries: []string{"100", "300", "5000"}},
+	{Scope: driver.ClientScope, Name: "ack.every", Class: driver.Acknowledging, Default: int64(1), Least: int64(1), Idle: driver.WithoutAcks, Doc: "messages acknowledged by one basic.ack (multiple); at most half the prefetch is used", Tries: []string{"10", "100"}},
 	{Scope: driver.ClientScope, Name: "ack.delay", Class: driver.Acknowledging, Default: 5 * time.Millisecond, Idle: ackedAlone, Doc: "longest wait of a delivered message for its basic.ack"},
 	{Scope: driver.ClientScope, Name: "mandatory", Default: false, Doc: "have unroutable messages returned, which fails them"},
 	{Scope: driver.ClientScope, Name: "write.buffer", Class: driver.Batching, Default: int64(64 << 10), Least: int64(0), Most: int64(1 << 30), Idle: driver.TunedOnly, Doc: "bytes gathered before a write to the socket, at most one batch; 0 is the client's one write per message"},

@@ -38,7 +38,7 @@ func keeps(_, topic driver.Values, _ int64) driver.Limit {
 
 var streamSettings = []driver.Setting{
 	driver.ModeSetting("commands are made once and used again, the driver takes apart what XREADGROUP replies, and XACK travels with the next XREADGROUP"),
-	{Scope: driver.ClientScope, Name: "COUNT", Class: driver.Prefetching, Default: int64(1000), Least: int64(1), Doc: "most messages one XREADGROUP brings, per stream"},
+	{Scope: driver.ClientScope, Name: "COUNT", Class: driver.Prefetching, Default: int64(1000), Least: int64(1), Doc: "most messages one XREADGROUP brings, per stream", Tries: []string{"100", "5000"}},
 	{Scope: driver.ClientScope, Name: "BLOCK", Default: time.Second, Doc: "how long an XREADGROUP waits for messages; must be less than ReadTimeout"},
 	{Scope: driver.ClientScope, Name: "WAIT", Default: time.Second, Idle: unreplicated, Doc: "longest wait of a pipeline for its replicas (acks: quorum); must be less than ReadTimeout"},
 	{Scope: driver.TopicScope, Name: "MAXLEN", Default: int64(0), Least: int64(0), Doc: "entries a stream keeps at least, read or not; older ones go (MAXLEN ~); 0: all"},
@@ -46,11 +46,11 @@ var streamSettings = []driver.Setting{
 }
 
 var connectionSettings = []driver.Setting{
-	{Scope: driver.ClientScope, Name: "pipeline", Class: driver.Batching, Default: int64(500), Least: int64(1), Doc: "most commands written before their replies are read, per producer"},
+	{Scope: driver.ClientScope, Name: "pipeline", Class: driver.Batching, Default: int64(500), Least: int64(1), Doc: "most commands written before their replies are read, per producer", Tries: []string{"50", "100", "2000"}},
 	{Scope: driver.ClientScope, Name: "ReadTimeout", Default: 3 * time.Second, Least: time.Millisecond, Doc: "longest wait for a reply; the connection is given up after it"},
 	{Scope: driver.ClientScope, Name: "WriteTimeout", Default: 3 * time.Second, Least: time.Millisecond, Doc: "longest wait of a blocked write"},
-	{Scope: driver.ClientScope, Name: "ReadBufferSize", Default: int64(64 << 10), Least: int64(1024), Most: int64(1 << 30), Doc: "bytes, per connection"},
-	{Scope: driver.ClientScope, Name: "WriteBufferSize", Default: int64(64 << 10), Least: int64(1024), Most: int64(1 << 30), Doc: "bytes, per connection"},
+	{Scope: driver.ClientScope, Name: "ReadBufferSize", Default: int64(64 << 10), Least: int64(1024), Most: int64(1 << 30), Doc: "bytes, per connection", Tries: []string{"16384", "262144"}},
+	{Scope: driver.ClientScope, Name: "WriteBufferSize", Default: int64(64 << 10), Least: int64(1024), Most: int64(1 << 30), Doc: "bytes, per connection", Tries: []string{"16384", "262144"}},
 }
 
 func unreplicated(g driver.Guarantee, _ driver.Values) string {

@@ -30,10 +30,10 @@ func driverKind() driver.Kind {
 
 var settings = []driver.Setting{
 	driver.OneMode(driver.Tuned, "the makers' client has one log file and one TLS switch for the whole process, checks no certificate, leaves goroutines and connections behind and loses the order of what SendAsync sends; the driver speaks its protocol by itself"),
-	{Scope: driver.ClientScope, Name: "batch", Class: driver.Batching, Default: int64(500), Least: int64(1), Doc: "most messages in one SendMessage; those of several partitions that are ordered go one by one"},
+	{Scope: driver.ClientScope, Name: "batch", Class: driver.Batching, Default: int64(500), Least: int64(1), Doc: "most messages in one SendMessage; those of several partitions that are ordered go one by one", Tries: []string{"50", "2000"}},
 	{Scope: driver.ClientScope, Name: "batch.bytes", Default: int64(1 << 20), Least: int64(1), Most: int64(4 << 20), Doc: "most bytes in one SendMessage, unless a message alone has more"},
 	{Scope: driver.ClientScope, Name: "sends", Default: int64(2), Least: int64(1), Most: int64(256), Idle: inTurn, Doc: "SendMessage calls that a producer has under way, each by a goroutine of its own"},
-	{Scope: driver.ClientScope, Name: "receives", Class: driver.Prefetching, Default: int64(32), Least: int64(1), Most: int64(1024), Idle: inTurn, Doc: "ReceiveMessage calls that a consumer has under way; each brings up to 32 messages, which is the broker's limit"},
+	{Scope: driver.ClientScope, Name: "receives", Class: driver.Prefetching, Default: int64(32), Least: int64(1), Most: int64(1024), Idle: inTurn, Doc: "ReceiveMessage calls that a consumer has under way; each brings up to 32 messages, which is the broker's limit", Tries: []string{"8", "128"}},
 	{Scope: driver.ClientScope, Name: "invisibleDuration", Default: 15 * time.Second, Least: 10 * time.Second, Most: 12 * time.Hour, Doc: "how long a message that was delivered and not acknowledged is withheld before it comes again"},
 	{Scope: driver.ClientScope, Name: "brokerAddr", Default: "", Doc: "host:port of the broker itself, where topics and groups are made; empty: that of a broker started here, else port 10911 beside the proxy"},
 }

@@ -180,7 +180,8 @@ func listSettings(args []string) (document.Document, error) {
 		{Key: "doc", Name: "what it is", Wide: true},
 	}
 	if len(args) == 1 {
-		return brokerSettings(args[0], columns)
+		tries := document.Column{Key: "tries", Name: "tune tries", Wide: true}
+		return brokerSettings(args[0], slices.Insert(columns, 2, tries))
 	}
 	d := document.Document{Title: "Settings of a spec"}
 	t := document.Table{Columns: columns}
@@ -213,7 +214,7 @@ func condensed(d document.Document) document.Document {
 		}
 		same := map[string][]string{} // the names of rows that say the same
 		says := func(r document.Row) string {
-			return strings.Join([]string{r["default"].Text, r["allowed"].Text, r["doc"].Text}, "\x00")
+			return strings.Join([]string{r["default"].Text, r["tries"].Text, r["allowed"].Text, r["doc"].Text}, "\x00")
 		}
 		for _, r := range t.Rows {
 			same[says(r)] = append(same[says(r)], r["setting"].Text)
@@ -251,7 +252,7 @@ func brokerSettings(name string, columns []document.Column) (document.Document, 
 		if len(s.Allowed) > 0 {
 			allowed = strings.Join(s.Allowed, ", ")
 		}
-		t.AddWords(s.Path(), fmt.Sprint(s.Default), allowed, s.Doc)
+		t.AddWords(s.Path(), fmt.Sprint(s.Default), strings.Join(s.Tries, ", "), allowed, s.Doc)
 	}
 	d.Add(t)
 	d.Say("Logs in to an attached broker (--login) by: " + kind.WaysIn() + ".")

@@ -35,6 +35,9 @@ type Setting struct {
 	// Least and Most bound a number or a time, in the type of Default; nil: no bound but the driver's own checks.
 	// Default itself is always allowed: -1 may stand for "unset".
 	Least, Most any
+	// Tries are the other values that brokermark tune looks among, as a spec has them; nil: it leaves the setting as it is. None of them
+	// changes what is guaranteed.
+	Tries []string
 	// Idle says why a value other than Default would have no effect under g, "" where it has one. v are all settings
 	// of the same scope. Nil: it always has one.
 	Idle func(g Guarantee, v Values) string
@@ -60,6 +63,12 @@ func (s Setting) In(c Class) Setting {
 // IdleWhere is s with that for Idle.
 func (s Setting) IdleWhere(why func(Guarantee, Values) string) Setting {
 	s.Idle = why
+	return s
+}
+
+// Trying is s with these for Tries.
+func (s Setting) Trying(values ...string) Setting {
+	s.Tries = values
 	return s
 }
 

@@ -79,7 +79,7 @@ const (
 var ClientSettings = []driver.Setting{
 	driver.ModeSetting("a batch goes out in few writes (write.buffer), reads bring up to 64 KiB, and no frame sets a deadline"),
 	driver.AckSetting(),
-	{Scope: driver.ClientScope, Name: "Credit", Class: driver.Prefetching, Default: int64(1000), Least: int64(1), Doc: "messages a consumer may hold that are not settled"},
+	{Scope: driver.ClientScope, Name: "Credit", Class: driver.Prefetching, Default: int64(1000), Least: int64(1), Doc: "messages a consumer may hold that are not settled", Tries: []string{"100", "300", "5000"}},
 	{Scope: driver.ClientScope, Name: "MaxFrameSize", Default: int64(65536), Least: int64(512), Most: int64(math.MaxUint32), Doc: "largest frame accepted from the broker, in bytes; at least 512"},
 	{Scope: driver.ClientScope, Name: "IdleTimeout", Default: time.Minute, Doc: "silence of the broker after which the connection is given up"},
 	{Scope: driver.ClientScope, Name: "GroupID", Default: groupAuto, Allowed: []string{groupAuto, groupNone, groupKey, groupProducer}, Doc: "group-id of messages: all of a group go to one consumer; auto: producer where ordered is asked for, else none"},

@@ -26,7 +26,7 @@ var ClientSettings = ConnectionSettings(nats.DefaultReconnectBufSize)
 // ConnectionSettings returns the ClientSettings with another default for the messages kept while disconnected.
 func ConnectionSettings(reconnectBuffer int64) []driver.Setting {
 	return []driver.Setting{
-		{Scope: driver.ClientScope, Name: "WriteBufferSize", Class: driver.Batching, Default: int64(nats.DefaultWriteBufSize), Least: int64(1), Doc: "bytes buffered before the publishing goroutine itself writes to the socket"},
+		{Scope: driver.ClientScope, Name: "WriteBufferSize", Class: driver.Batching, Default: int64(nats.DefaultWriteBufSize), Least: int64(1), Doc: "bytes buffered before the publishing goroutine itself writes to the socket", Tries: []string{"4096", "131072"}},
 		{Scope: driver.ClientScope, Name: "ReconnectBufSize", Default: reconnectBuffer, Least: int64(-1), Doc: "bytes kept while disconnected, then publishing fails; -1 and 0 keep none"},
 		{Scope: driver.ClientScope, Name: "ReconnectWait", Default: 250 * time.Millisecond, Least: time.Millisecond, Doc: "pause between attempts to reach the same server again; reconnecting never gives up"},
 		{Scope: driver.ClientScope, Name: "PingInterval", Default: nats.DefaultPingInterval, Least: time.Millisecond, Doc: "how often an idle connection is checked"},
