@@ -34,8 +34,8 @@ func Advice(a advise.Advice) document.Document {
 	for _, j := range a.Leaders() {
 		d.Say(doubtsLine(j))
 	}
-	if a.Answer == advise.Take || a.Answer == advise.Either {
-		addSettings(&d, a.Chosen[0])
+	if (a.Answer == advise.Take || a.Answer == advise.Either) && a.Chosen[0].Latest != nil {
+		addSettings(&d, a.Chosen[0].Name, *a.Chosen[0].Latest)
 	}
 	return d
 }
@@ -292,20 +292,20 @@ func contenderTable(a advise.Advice) document.Table {
 	return tableOf("", columns, a.Contenders)
 }
 
-// addSettings adds the settings of a contender as they are pasted, those of the client without its defaults.
-func addSettings(d *document.Document, j *advise.Judged) {
-	settings := withValue(j.Latest.Settings)
+// addSettings adds the settings of a record as they are pasted, those of the client without its defaults.
+func addSettings(d *document.Document, name string, r results.Record) {
+	settings := withValue(r.Settings)
 	for prefix, values := range map[string]map[string]any{"client.": settings.Client, "topicConfig.": settings.Topic} {
 		maps.DeleteFunc(values, func(name string, v any) bool {
-			return fmt.Sprint(v) == usual.Of(j.Latest.Spec.Broker).Settings[prefix+name]
+			return fmt.Sprint(v) == usual.Of(r.Spec.Broker).Settings[prefix+name]
 		})
 	}
 	text, err := yamlOf(settings)
 	if err == nil && len(settings.Client)+len(settings.Server)+len(settings.Topic) > 0 {
-		d.Say(fmt.Sprintf("Settings of %s, beside the defaults of broker and client:", joinNonEmpty(" ", j.Name, j.Latest.Versions.Broker)))
+		d.Say(fmt.Sprintf("Settings of %s, beside the defaults of broker and client:", joinNonEmpty(" ", name, r.Versions.Broker)))
 		d.Add(document.Listing{Text: text})
 	}
-	d.Add(pasted(*j.Latest)...)
+	d.Add(pasted(r)...)
 }
 
 // elsewhereTable has a row for each contender on each other machine, version of this program and version of the broker.

@@ -27,7 +27,7 @@ import (
 func init() {
 	Register(Report{
 		Name: "recommend",
-		Doc: "of advise: which broker to take, and why; of a sweep: the best few, what each axis changed, and the points that no " +
+		Doc: "of advise: which broker to take, and why; of tune: which settings; of a sweep: the best few, what each axis changed, and the points that no " +
 			"other beats in rate, latency and cost",
 		Build: recommendReport,
 	})
@@ -45,10 +45,11 @@ func recommendReport(set *results.Set) (document.Document, error) {
 		return d, err
 	}
 	ofNone := slices.DeleteFunc(slices.Clone(set.Points), func(p results.Point) bool {
-		return slices.ContainsFunc(cases, func(c *advise.Case) bool { return c.Contains(p.ID) })
+		return ofTuning(p) || slices.ContainsFunc(cases, func(c *advise.Case) bool { return c.Contains(p.ID) })
 	})
+	tuned := addTunings(&d, set)
 	sweeps := sweepsOf(ofNone)
-	if len(sweeps) == 0 && len(cases) > 0 {
+	if len(sweeps) == 0 && (tuned || len(cases) > 0) {
 		return d, nil
 	}
 	if len(sweeps) == 0 {

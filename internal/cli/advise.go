@@ -116,19 +116,19 @@ func (s *shell) advise(ctx context.Context, w *wishes, a *advised) error {
 	p := plan{studies: []*study.Study{st}, points: points, runs: advise.Order(points, st.Seed, lab.SharedBroker)}
 	a.question, a.limit, a.points = advise.CaseOf(points), limit, points
 	a.here = advise.Origin{Host: lab.HostFacts(), Tool: toolVersion()}
-	records, err := a.stored(ctx)
+	records, err := storedIn(ctx, a.store, store.Filter{PointIDs: p.pointIDs()})
 	if err != nil {
 		return err
 	}
 	if err := a.enoughTime(&p, refused, records); err != nil {
 		return err
 	}
-	return s.carryOut(ctx, runOptions{store: a.store, format: "table", available: true, advised: a}, p)
+	return s.carryOut(ctx, runOptions{store: a.store, format: "table", available: true, question: a}, p)
 }
 
-// stored reads the records of the case. A store that isn't there yet has none.
-func (a *advised) stored(ctx context.Context) ([]store.Record, error) {
-	st, err := store.OpenReadOnlyContext(ctx, a.store)
+// storedIn reads records. A store that isn't there yet has none.
+func storedIn(ctx context.Context, path string, filter store.Filter) ([]store.Record, error) {
+	st, err := store.OpenReadOnlyContext(ctx, path)
 	if store.ProblemOf(err) == store.Missing {
 		return nil, nil
 	}
@@ -136,7 +136,7 @@ func (a *advised) stored(ctx context.Context) ([]store.Record, error) {
 		return nil, err
 	}
 	defer st.Close()
-	return st.Records(ctx, store.Filter{PointIDs: plan{points: a.points}.pointIDs()})
+	return st.Records(ctx, filter)
 }
 
 // enoughTime refuses a time in which no answer can be found, and a plan of which every contender is refused. It gives the plan's repetitions
@@ -199,6 +199,9 @@ func (a *advised) begin(st *store.Store, missing map[product]error, say func(for
 	}
 }
 
+// further implements question: the plan has all.
+func (a *advised) further(context.Context) ([]study.Run, error) { return nil, nil }
+
 // enough reports whether a repetition can be left out.
 func (a *advised) enough(ctx context.Context, run study.Run) bool {
 	if a.began.IsZero() { // what had to be installed is
@@ -251,22 +254,12 @@ func (a *advised) finish(s *shell) error {
 	}
 	here, elsewhere := a.here.Split(all)
 	answer := a.question.Decide(here)
-	if !isStdout(a.out.path) || a.isPage {
-		err := s.writeTo(a.out.path, func(w io.Writer) error {
-			d, err := reports.Decision(answer, here, elsewhere)
-			if err != nil {
-				return err
-			}
-			return writeDocument(w, d, a.out.format, source(results.Of(here), a.store, "", a.out, "advise"))
-		})
-		if err != nil {
-			return err
-		}
+	full, err := reports.Decision(answer, here, elsewhere)
+	if err != nil {
+		return err
 	}
-	if !isStdout(a.out.path) || !a.isPage {
-		if err := s.write(reports.Advice(answer), "table"); err != nil {
-			return err
-		}
+	if err := s.answer(a.out, a.isPage, reports.Advice(answer), full, source(results.Of(here), a.store, "", a.out, "advise")); err != nil {
+		return err
 	}
 	switch answer.Answer {
 	case advise.Take, advise.Either:

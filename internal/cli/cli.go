@@ -148,7 +148,7 @@ sustain, proves what each delivered and accounts for what it cost.`,
 	root.SetUsageTemplate(usage)
 	root.SetVersionTemplate(versionLine())
 	root.AddCommand(
-		s.adviseCommand(), s.runCommand(), s.checkCommand(), s.reportCommand(), s.compareCommand(), s.serveCommand(), s.exportCommand(),
+		s.adviseCommand(), s.tuneCommand(), s.runCommand(), s.checkCommand(), s.reportCommand(), s.compareCommand(), s.serveCommand(), s.exportCommand(),
 		s.figureCommand(), s.bundleCommand(), s.importCommand(), s.listCommand(), s.brokerCommand(), s.pipelineCommand(), s.agentCommand(), s.cleanCommand(), s.doctorCommand(), s.versionCommand(),
 	)
 	return root
@@ -176,7 +176,7 @@ func Command() *cobra.Command { return (&shell{}).root() }
 
 // watched are the commands that use client libraries, which may panic in goroutines of their own. Another process of the program
 // starts such a command, waits for it, and reports a crash.
-var watched = []string{"run", "advise", "pipeline", "broker"}
+var watched = []string{"run", "advise", "tune", "pipeline", "broker"}
 
 // Program runs the program with the arguments, streams and signals of this process, and returns its exit code.
 func Program() int {

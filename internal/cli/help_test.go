@@ -54,7 +54,7 @@ func runnable(args []string) bool {
 	if args[0] == "run" || args[0] == "broker" {
 		return args[0] == "broker" && slices.Contains(args, "status")
 	}
-	return args[0] != "advise" && args[0] != "pipeline" && args[0] != "serve" && args[0] != "agent" && !slices.Contains(args, "--yes")
+	return args[0] != "advise" && args[0] != "tune" && args[0] != "pipeline" && args[0] != "serve" && args[0] != "agent" && !slices.Contains(args, "--yes")
 }
 
 func TestHelpEndsWithThreeExamplesThatRun(t *testing.T) {

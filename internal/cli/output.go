@@ -104,6 +104,19 @@ func (s *shell) writeTo(path string, write func(io.Writer) error) error {
 	return toFile(path, write)
 }
 
+// answer writes the answer to a question: in full to a file, or where a format was asked for, and in short to the terminal otherwise.
+func (s *shell) answer(o output, isPage bool, short, full document.Document, from page.Source) error {
+	if !isStdout(o.path) || isPage {
+		if err := s.writeTo(o.path, func(w io.Writer) error { return writeDocument(w, full, o.format, from) }); err != nil {
+			return err
+		}
+	}
+	if isStdout(o.path) && isPage {
+		return nil
+	}
+	return s.write(short, "table")
+}
+
 // source says what a page is made from, and by which command. Passwords in args are left out.
 func source(set *results.Set, path, where string, o output, args ...string) page.Source {
 	words := append([]string{"brokermark"}, args...)

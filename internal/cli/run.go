@@ -40,7 +40,19 @@ type runOptions struct {
 	gates     gates
 	watching  watching
 	agents    agents
-	advised   *advised // what of the plan is worth its time, and the answer that stands for the summary; nil: all, and none
+	question  question // what of the plan is worth its time, what is to run after it, and the answer that stands for the summary; nil: all, and none
+}
+
+// question is what advise and tune are to a run.
+type question interface {
+	// begin is called when the store is open and all is installed that can be; missing are the others.
+	begin(st *store.Store, missing map[product]error, say func(format string, args ...any))
+	// enough reports whether a repetition can be left out.
+	enough(ctx context.Context, run study.Run) bool
+	// further returns what is to run after all that was given; none: it ends.
+	further(ctx context.Context) ([]study.Run, error)
+	// finish prints the answer, and returns the error with which the command ends.
+	finish(s *shell) error
 }
 
 // next says where the same command begins after a run that didn't come to its end.
@@ -183,15 +195,25 @@ func (s *shell) carryOut(ctx context.Context, o runOptions, p plan) error {
 		Host:   host, Store: st, Append: r.under.keeps(outbox.Append), Again: o.again, Keep: o.keep, Tool: toolVersion(), Log: log,
 		Watch: func(e lab.Event) { r.event(ctx, e) },
 	}
-	if o.advised != nil {
-		o.advised.begin(st, missing, view.say)
-		how.Enough = o.advised.enough
+	if o.question != nil {
+		o.question.begin(st, missing, view.say)
+		how.Enough = o.question.enough
 	}
 	defer o.agents.close()
 	if err := o.agents.gather(ctx, host, &how, view.say); err != nil {
 		return errors.Join(err, outbox.Close(ctx))
 	}
 	tally, err := lab.Run(ctx, p.runs, how)
+	for o.question != nil && err == nil {
+		var more []study.Run
+		var of lab.Tally
+		if more, err = o.question.further(ctx); err != nil || len(more) == 0 {
+			break
+		}
+		of, err = lab.Run(ctx, more, how)
+		p.runs = append(p.runs, more...)
+		tally.Add(of)
+	}
 	unstored := outbox.Close(ctx)
 	view.close()
 	withdraw()
@@ -284,8 +306,8 @@ func (r *running) finish(p plan, t lab.Tally, err, unstored error) error {
 	case r.outErr != nil:
 		return fmt.Errorf("write to stdout: %w", r.outErr)
 	}
-	if r.options.advised != nil && t.OK+t.Skipped > 0 {
-		return r.options.advised.finish(r.sh)
+	if r.options.question != nil && (t.OK+t.Skipped > 0 || len(p.runs) == 0) {
+		return r.options.question.finish(r.sh)
 	}
 	if r.options.format == "table" && !foundNoBroker(p, t) { // else the lines above have said all there is
 		if err := r.summary(p); err != nil {

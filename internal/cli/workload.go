@@ -96,9 +96,7 @@ type workload struct {
 }
 
 func (s *shell) workload(c *cobra.Command) *workload {
-	c.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return append(studies.Names(), proof.Names(provable())...), cobra.ShellCompDirectiveDefault // and files
-	}
+	c.ValidArgsFunction = studyNamesAndFiles
 	f := c.Flags()
 	w := &workload{sh: s, flags: f}
 	addAxisFlags(c, axisFlags)
@@ -112,6 +110,10 @@ func (s *shell) workload(c *cobra.Command) *workload {
 	f.BoolVar(&w.trust, "trust-spec", false, "let a study file choose passwords, keys and files to send, and any server setting")
 	f.StringSliceVar(&w.attach, "attach", nil, "`addresses` of a running broker, to measure that instead of starting one")
 	return w
+}
+
+func studyNamesAndFiles(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return append(studies.Names(), proof.Names(provable())...), cobra.ShellCompDirectiveDefault // and files
 }
 
 // plan is all that a command was asked to run: two sizes, three brokers and --repeat 5 are 6 points and 30 runs.

@@ -15,6 +15,13 @@ type Tally struct {
 	Lost                                        int // of Aborted: an agent or the consumers' process was lost
 }
 
+// Add counts the repetitions of another run as well.
+func (t *Tally) Add(o Tally) {
+	t.OK, t.Failed, t.Void, t.Refused = t.OK+o.OK, t.Failed+o.Failed, t.Void+o.Void, t.Refused+o.Refused
+	t.Aborted, t.Skipped, t.Spared = t.Aborted+o.Aborted, t.Skipped+o.Skipped, t.Spared+o.Spared
+	t.Unstarted, t.Lost = t.Unstarted+o.Unstarted, t.Lost+o.Lost
+}
+
 // count counts a repetition that was run. started is false if its broker could not be started; interrupted is true if the user
 // ended the run.
 func (t *Tally) count(status store.Status, started, interrupted bool) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -68,6 +69,13 @@ const (
 // New is a study of one point with nothing but defaults.
 func New(name string) *Study {
 	return &Study{Name: name, Repeats: 1, sweeps: []sweep{{}}, flags: map[string]string{}}
+}
+
+// Clone returns the same study, which changes by itself.
+func (s *Study) Clone() *Study {
+	c := *s
+	c.sweeps, c.flags = slices.Clone(s.sweeps), maps.Clone(s.flags)
+	return &c
 }
 
 // studyKeys are the keys of a study document that are no settings of a spec.

@@ -1,0 +1,472 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/brokermark/brokermark/internal/advise"
+	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/gate"
+	"github.com/brokermark/brokermark/internal/lab"
+	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/internal/tune"
+	"github.com/brokermark/brokermark/reports"
+)
+
+func (s *shell) tuneCommand() *cobra.Command {
+	own := pflag.NewFlagSet("tune", pflag.ContinueOnError)
+	var t tuned
+	var o tuneOptions
+	c := &cobra.Command{
+		Use:   "tune SPEC",
+		Short: "Which settings are better than the defaults, and which matter",
+		Long: `Tune looks for settings of one broker that are better than its defaults for
+the load of SPEC: those of the client and its topics that brokermark list
+settings BROKER has values for, and those of --try or of an axis in SPEC, whose
+first value is the one to be improved upon. The guarantee stays as it is, and so
+does every other setting that SPEC gives.
+
+The default and a sample of all combinations race in blocks that take turns; a
+candidate that is shown to be behind leaves. Then the best races with those that
+differ from it in one setting. At last it is confirmed against the default in
+six to twelve fresh repetitions each, which alone decide whether it is better.
+Everything is stored: the same command goes on from there.`,
+		Annotations: exitCodes(),
+		Example: "  brokermark tune spec.yaml --goal sustainable --subject-to 'e2e_p99 < 20ms' --budget 60m\n" +
+			"  brokermark tune spec.yaml --set broker=kafka --try client.linger.ms=0,5,20\n" +
+			"  brokermark tune spec.yaml --goal broker_cpu_s_per_million --subject-to 'e2e_p99 < 50ms' -o tuning.html",
+		Args: arguments(cobra.ExactArgs(1)),
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := t.out.complete(c.Flags()); err != nil {
+				return err
+			}
+			t.isPage = c.Flags().Changed("format")
+			return s.tune(c.Context(), &workload{sh: s, flags: own, sets: o.sets, attach: o.attach, trust: o.trust}, &o, &t, args)
+		},
+	}
+	c.ValidArgsFunction = studyNamesAndFiles
+	f := c.Flags()
+	f.SortFlags, own.SortFlags = false, false
+	f.StringVar(&o.goal, "goal", "", "`metric` to improve: sustainable, e2e_p99, broker_cpu_s_per_million, … (default: what SPEC measures)")
+	f.StringArrayVar(&o.bounds, "subject-to", nil, "`bound` that has to be kept, such as 'e2e_p99 < 20ms'; repeatable")
+	f.StringArrayVar(&o.try, "try", nil, "`path=list` of values to try, such as client.linger.ms=0,5, instead of the broker's; repeatable")
+	f.DurationVar(&t.limit, "budget", time.Hour, "end after this long, installations not counted")
+	f.Int64Var(&o.seed, "seed", 1, "of the sample; another one is another search")
+	own.StringArrayVar(&o.sets, "set", nil, "override a setting of SPEC by `path=value`, such as broker=kafka; repeatable")
+	own.StringSliceVar(&o.attach, "attach", nil, "`addresses` of a running broker, to measure that instead of starting one")
+	addLoginFlags(own)
+	own.BoolVar(&o.trust, "trust-spec", false, "let SPEC choose passwords, keys and files to send, and any server setting")
+	f.AddFlagSet(own)
+	f.StringVar(&t.store, "store", defaultStore, storeDoc)
+	t.out.flags(f)
+	return c
+}
+
+type tuneOptions struct {
+	goal              string
+	bounds, try, sets []string
+	attach            []string
+	trust             bool
+	seed              int64
+}
+
+// tuned is what run needs to know of tune: which repetitions come next, and how it ends.
+type tuned struct {
+	question *tune.Case
+	base     *study.Study
+	where    map[string]string // by the path of a setting: where its values were written
+	explicit map[string]bool   // settings whose default has to be given, too
+	bounds   study.Objectives
+	least    float64 // seconds that a repetition is estimated to take
+	here     advise.Origin
+	store    string
+	out      output
+	isPage   bool
+	limit    time.Duration
+
+	open  *store.Store
+	say   func(format string, args ...any)
+	began time.Time
+	ran   int             // repetitions since then
+	gone  map[string]bool // candidates that have left
+	about string          // what the repetitions that come next are for
+}
+
+func (s *shell) tune(ctx context.Context, w *workload, o *tuneOptions, t *tuned, args []string) error {
+	found, err := w.studies(args)
+	if err != nil {
+		return err
+	}
+	if found, err = w.sized(found); err != nil {
+		return err
+	}
+	if err := w.override(found[0]); err != nil {
+		return err
+	}
+	if err := t.ask(o, found[0]); err != nil {
+		return err
+	}
+	t.here = advise.Origin{Host: lab.HostFacts(), Tool: toolVersion()}
+	all, err := storedIn(ctx, t.store, store.Filter{Study: t.question.Study})
+	if err != nil {
+		return err
+	}
+	records, others := t.here.Split(all)
+	t.began = time.Now() // which begin sets again
+	records = t.usable(records)
+	for _, r := range others {
+		t.question.Skip = max(t.question.Skip, tune.After(r.Repetition))
+	}
+	runs, err := t.next(records)
+	if err != nil {
+		return err
+	}
+	answer := t.question.Decide(records).Verdict
+	needed := max(2, 2*tune.LeastConfirmations+tune.LeastRace-len(records))
+	if isOpen := answer == tune.Unknown || answer == tune.Open; isOpen && (needed > t.affordable() || len(runs) == 0) {
+		each := time.Duration(t.least * float64(time.Second))
+		least := time.Duration(needed) * each
+		return hinted(badInput("--budget %s: too little for a race of two candidates and %d confirmations of each, %s of about %s; allowed: "+
+			"%s or more", study.Duration(t.limit), tune.LeastConfirmations, counted(needed, "repetition"), span(each), span(least+least/10)),
+			"shorter repetitions, such as --set duration=10s or --set sustainable.budget=30s, take less; several times as long finds more")
+	}
+	usual, err := t.point(tune.Step{Candidate: make(tune.Candidate, len(t.question.Knobs)), Part: tune.Race})
+	if err != nil {
+		return err
+	}
+	p := plan{studies: found, points: []study.Point{usual}, runs: runs}
+	return s.carryOut(ctx, runOptions{store: t.store, format: "table", question: t}, p)
+}
+
+// ask makes the question of a study of one load.
+func (t *tuned) ask(o *tuneOptions, base *study.Study) (err error) {
+	c := &tune.Case{Study: tune.StudyPrefix, Seed: o.seed, Allowed: t.allowed}
+	t.question, t.base, t.where, t.explicit = c, base, map[string]string{}, map[string]bool{}
+	for _, axis := range base.Axes() {
+		if !tunable(axis.Name) {
+			continue
+		}
+		t.explicit[axis.Name], t.where[axis.Name] = true, base.File+": axes"
+		c.Knobs = append(c.Knobs, tune.Knob{Path: axis.Name, Values: axis.Values})
+	}
+	points, err := t.points(make(tune.Candidate, len(c.Knobs)))
+	if err != nil {
+		return err
+	}
+	if len(points) > 1 {
+		return badInput("%s: %d points; allowed: one, of which client, topicConfig and server settings may be axes", base.File, len(points))
+	}
+	if t.bounds, err = o.objectives(base, points[0].Spec); err != nil {
+		return err
+	}
+	if err := t.tries(o.try, points[0]); err != nil {
+		return err
+	}
+	usual, err := t.point(tune.Step{Candidate: make(tune.Candidate, len(c.Knobs)), Part: tune.Race})
+	if err != nil {
+		return err
+	}
+	if err := t.aim(o.goal, usual.Spec); err != nil {
+		return err
+	}
+	refused, err := refusals([]study.Point{usual})
+	if err != nil {
+		return err
+	}
+	if why := refused[usual.ID]; why != "" {
+		return badInput("%s", why)
+	}
+	for k, knob := range c.Knobs { // each value by itself, so that a complaint names it
+		for i := range knob.Values {
+			x := make(tune.Candidate, len(c.Knobs))
+			x[k] = i
+			p, err := t.point(tune.Step{Candidate: x, Part: tune.Race})
+			if err != nil {
+				return err
+			}
+			unsupported, other := errors.AsType[*driver.ErrUnsupported](askPowers(p.Spec))
+			if err := askPowers(p.Spec); err != nil && (!other || unsupported.Unknown) {
+				return badInput("%s", placed(p, err))
+			}
+		}
+	}
+	c.Bounds, _ = gate.Objectives(usual.Spec)
+	sum := sha256.Sum256(fmt.Append(nil, c.Goal.Key, t.bounds, c.Knobs, usual.ID, o.seed))
+	c.Study += fmt.Sprintf("%x", sum[:4])
+	c.Seed = int64(binary.BigEndian.Uint64(sum[:]) >> 12)
+	t.least = repetitionSeconds(usual.Spec)
+	return nil
+}
+
+// tunable reports whether a setting is one of client, topic or server.
+func tunable(path string) bool {
+	group, _, isBelow := strings.Cut(path, ".")
+	return isBelow && slices.Contains([]string{"client", "topicConfig", "server"}, group)
+}
+
+// objectives are the spec's with those of --subject-to. What a search can hold itself is set as its bound.
+func (o *tuneOptions) objectives(base *study.Study, spec study.Spec) (study.Objectives, error) {
+	all := study.Objectives{}
+	maps.Copy(all, spec.Objectives)
+	for _, text := range o.bounds {
+		flag := "--subject-to '" + text + "'"
+		at := strings.IndexAny(text, "<>")
+		if at < 0 {
+			return nil, badInput("%s: no bound; allowed: METRIC < VALUE, with one of < <= > >=, such as 'e2e_p99 < 20ms'", flag)
+		}
+		name, bound := strings.TrimSpace(text[:at]), text[at:]
+		c, err := gate.ParseObjective(name, bound)
+		if err != nil {
+			return nil, badInput("%s: %w", flag, err)
+		}
+		m, limit, _ := c.Bound()
+		switch {
+		case all[name] != nil:
+			return nil, badInput("%s: SPEC has an objective of %s, too: %v; allowed: one of them", flag, name, all[name])
+		case spec.Measure == study.MeasureSustainable && m.Latency() && strings.HasPrefix(m.Key, "e2e_p") && strings.HasPrefix(bound, "<"):
+			err := base.SetAxis(flag, "sustainable.latency", []string{time.Duration(limit).String()})
+			if err == nil {
+				err = base.SetAxis(flag, "sustainable.quantile", []string{fmt.Sprint(m.Quantile())})
+			}
+			if err != nil {
+				return nil, err
+			}
+		default:
+			all[name] = bound
+		}
+	}
+	return all, nil
+}
+
+// aim sets the goal.
+func (t *tuned) aim(name string, spec study.Spec) (err error) {
+	c := t.question
+	if headline, ok := results.Headline(spec.Measure); name == "" && ok {
+		name = headline.Key
+	}
+	if c.Goal, err = results.MetricNamed(name); err != nil {
+		return hinted(badInput("--goal %s: %w", shellWord(name), err), "brokermark list metrics shows all")
+	}
+	switch why := c.Goal.NotMeasured(spec); {
+	case spec.Measure == study.MeasureCurve:
+		return badInput("--goal %s: measure: curve measures several rates; allowed: rate, peak, sustainable and others with one figure", name)
+	case why != "":
+		return badInput("--goal %s: %s", name, why)
+	case c.Goal.Better == results.Neither:
+		return badInput("--goal %s: neither more nor less of it is better", name)
+	case c.Goal.Counts():
+		return badInput("--goal %s: a count of messages has no interval; --subject-to can bound it", name)
+	}
+	return nil
+}
+
+// tries gathers the settings and their values: those of --try, then those that come with the broker, where the spec says nothing.
+func (t *tuned) tries(given []string, usual study.Point) error {
+	add := func(where, path string, values []string) {
+		first := cmp.Or(study.UsualValue(usual.Spec, path), "unset")
+		values = slices.DeleteFunc(slices.Clone(values), func(v string) bool { return v == first })
+		t.where[path] = where
+		t.question.Knobs = append(t.question.Knobs, tune.Knob{Path: path, Values: slices.Insert(values, 0, first)})
+	}
+	for _, text := range given {
+		flag := "--try '" + text + "'"
+		path, list, ok := strings.Cut(text, "=")
+		path = study.AxisName(strings.TrimSpace(path))
+		values := strings.Split(list, ",")
+		for i := range values {
+			values[i] = strings.TrimSpace(values[i])
+		}
+		other := t.where[path]
+		if written := usual.Where(path); written != "" {
+			other = cmp.Or(other, written)
+		}
+		switch {
+		case !ok || slices.Contains(values, "") || strings.ContainsAny(list, " \t\n"):
+			return badInput("%s: no values to try; allowed: path=value,value, such as client.linger.ms=0,5,20", flag)
+		case !tunable(path):
+			return badInput("%s: %s is no setting of broker or client; allowed: client.NAME, topicConfig.NAME and server.NAME", flag, path)
+		case other != "":
+			return badInput("%s: %s is given twice: also by %s; allowed: one of them", flag, path, other)
+		case len(slices.Compact(slices.Sorted(slices.Values(values)))) < len(values):
+			return badInput("%s: a value is given twice; allowed: each once", flag)
+		}
+		add(flag, path, values)
+		if knobs := t.question.Knobs; len(knobs[len(knobs)-1].Values) < 2 {
+			return badInput("%s: that is the default; allowed: at least one other value", flag)
+		}
+	}
+	kind, err := driver.Lookup(usual.Spec.Broker)
+	if err != nil {
+		return badInput("%s", placed(usual, askPowers(usual.Spec)))
+	}
+	for _, s := range kind.Settings {
+		if path := s.Path(); len(s.Tries) > 0 && usual.Where(path) == "" && t.where[path] == "" {
+			add("the values of "+usual.Spec.Broker, path, s.Tries)
+		}
+	}
+	if len(t.question.Knobs) == 0 {
+		return hinted(badInput("%s comes with no values to try, or SPEC gives all those settings; allowed: --try path=value,value",
+			usual.Spec.Broker), "brokermark list settings %s shows what there is", usual.Spec.Broker)
+	}
+	return nil
+}
+
+// points are those of SPEC with the settings of a candidate.
+func (t *tuned) points(x tune.Candidate) ([]study.Point, error) {
+	base := t.base.Clone()
+	for k, i := range x {
+		if knob := t.question.Knobs[k]; i > 0 || t.explicit[knob.Path] {
+			if err := base.SetAxis(t.where[knob.Path], knob.Path, knob.Values[i:i+1]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return base.Points()
+}
+
+// point makes the point of a step.
+func (t *tuned) point(step tune.Step) (study.Point, error) {
+	points, err := t.points(step.Candidate)
+	if err != nil {
+		return study.Point{}, err
+	}
+	p := points[0]
+	p.Study, p.Label, p.Axes = t.question.Study, t.question.Name(step.Candidate), t.question.Axes(step)
+	p.Spec.Name, p.Spec.Label, p.Spec.Objectives = p.Study, p.Label, t.bounds
+	p.Spec.Seed = t.question.Seed
+	if step.Part == tune.Confirm {
+		p.Spec.Seed++ // other arrivals, and points of their own
+	}
+	p.ID = p.Spec.ID()
+	return p, nil
+}
+
+// allowed implements tune.Case.Allowed.
+func (t *tuned) allowed(x tune.Candidate) bool {
+	p, err := t.point(tune.Step{Candidate: x, Part: tune.Race})
+	return err == nil && askPowers(p.Spec) == nil
+}
+
+// cost is how many seconds a repetition takes, as far as is known.
+func (t *tuned) cost() float64 {
+	if t.ran > 0 {
+		return time.Since(t.began).Seconds() / float64(t.ran)
+	}
+	return t.least
+}
+
+// affordable is how many repetitions there is time for.
+func (t *tuned) affordable() int {
+	left := t.limit
+	if !t.began.IsZero() {
+		left -= time.Since(t.began)
+	}
+	return int(left.Seconds() / t.cost())
+}
+
+// next returns the repetitions that come next.
+func (t *tuned) next(records []store.Record) (runs []study.Run, err error) {
+	steps, about := t.question.Next(records, t.affordable())
+	for _, step := range steps {
+		p, err := t.point(step)
+		if err != nil {
+			return nil, err
+		}
+		runs = append(runs, study.Run{Point: p, Repetition: step.Repetition})
+	}
+	t.about = about
+	if t.say != nil && about != "" {
+		t.say("%s", about)
+	}
+	return runs, nil
+}
+
+// begin implements question.
+func (t *tuned) begin(st *store.Store, _ map[product]error, say func(format string, args ...any)) {
+	t.open, t.say, t.began, t.gone = st, say, time.Now(), map[string]bool{}
+	if t.about != "" {
+		say("%s", t.about)
+	}
+}
+
+// enough implements question: what overran its estimate must not take the time of the confirmations.
+func (t *tuned) enough(_ context.Context, run study.Run) bool {
+	after := 1
+	if run.Point.Axes["sweep"] == tune.Race {
+		after += 2 * tune.LeastConfirmations
+	}
+	if t.affordable() < after {
+		return true
+	}
+	t.ran++
+	return false
+}
+
+// further implements question.
+func (t *tuned) further(ctx context.Context) ([]study.Run, error) {
+	records, err := t.records(ctx)
+	if err != nil {
+		return nil, err
+	}
+	a := t.question.Decide(records)
+	for _, s := range a.Stages {
+		for _, e := range s.Entries {
+			if e.Left != "" && !t.gone[e.Name] {
+				t.gone[e.Name] = true
+				t.say("%s leaves: %s", e.Name, e.Left)
+			}
+		}
+	}
+	runs, err := t.next(records)
+	if len(runs) == 0 && a.Verdict == tune.Open {
+		t.say("the time of %s is up", study.Duration(t.limit))
+	}
+	return runs, err
+}
+
+// records are those of this machine and version. What came to nothing before this command began is measured again.
+func (t *tuned) records(ctx context.Context) ([]store.Record, error) {
+	all, err := t.open.Records(ctx, store.Filter{Study: t.question.Study})
+	if err != nil {
+		return nil, err
+	}
+	here, _ := t.here.Split(all)
+	return t.usable(here), nil
+}
+
+func (t *tuned) usable(records []store.Record) []store.Record {
+	return slices.DeleteFunc(records, func(r store.Record) bool {
+		return (r.Status == store.Void || r.Status == store.Failed && r.Result == nil) && r.Began.Before(t.began)
+	})
+}
+
+// finish implements question.
+func (t *tuned) finish(s *shell) error {
+	records, err := t.records(context.Background())
+	if err != nil {
+		return err
+	}
+	a := t.question.Decide(records)
+	full := reports.TuningRecord(a, records)
+	if err := s.answer(t.out, t.isPage, reports.Tuning(a), full, source(results.Of(records), t.store, "", t.out, "tune")); err != nil {
+		return err
+	}
+	if a.Verdict == tune.Better || a.Verdict == tune.Nothing {
+		return nil
+	}
+	why := errors.New("no answer yet: " + cmp.Or(a.Why, string(a.Verdict)))
+	return &failure{code: exitGate, err: why, hint: "the same command with a longer --budget goes on from there"}
+}

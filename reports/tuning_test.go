@@ -1,0 +1,62 @@
+package reports
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/tune"
+)
+
+// tunedRecords are of a tuning of one setting, whose default has a p99 of 10 ms and whose other value has another one.
+func tunedRecords(other float64, confirmations int) (records []results.Record) {
+	for part, n := range map[string]int{tune.Race: 3, tune.Confirm: confirmations} {
+		for k := range n {
+			for i, value := range []string{"1", "5"} {
+				name := []string{tune.Default, "client.linger.ms=5"}[i]
+				r := store.Record{
+					Study: "tune-1", PointID: name + part, Label: name, Repetition: k + 1, Seed: int64(k + 1), Status: store.OK,
+					Began: time.Unix(int64(1000*k+i), 0), Result: &store.Result{},
+					Axes: map[string]string{"sweep": part, "candidate": name, "goal": results.KeyEndToEndP99, "confirmations": "6", "client.linger.ms": value},
+				}
+				r.Result.Given = map[string]float64{results.KeyEndToEndP99: []float64{10e6, other}[i] * math.Exp(0.02*math.Sin(float64(7*k+i)))}
+				r.Spec.Broker, r.Settings.Client = "kafka", map[string]any{"linger.ms": value}
+				records = append(records, r)
+			}
+		}
+	}
+	return records
+}
+
+func TestATuningIsToldFromItsRecords(t *testing.T) {
+	for want, records := range map[string][]results.Record{
+		"client.linger.ms=5 is better than the default: e2e p99 5.":                                  tunedRecords(5e6, 6),
+		"Nothing better than the default was shown.":                                                 tunedRecords(9.99e6, 6),
+		"the default was the best of the race":                                                       tunedRecords(12e6, 0),
+		"Not confirmed: client.linger.ms=5 was the best of the race. 2 of 6 confirmations ended ok.": tunedRecords(5e6, 2),
+	} {
+		d, err := recommendReport(results.Of(records))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, pasted := "", false
+		for _, b := range d.Blocks {
+			if v, ok := b.(document.Verdict); ok {
+				text += v.Finding + " " + v.Detail
+			}
+			if l, ok := b.(document.Listing); ok {
+				pasted = strings.Contains(l.Text, "linger.ms: ")
+			}
+		}
+		if !strings.Contains(strings.ToLower(text), strings.ToLower(want)) {
+			t.Errorf("it says %q, want %q", text, want)
+		}
+		if isBetter := strings.Contains(want, "is better"); pasted != isBetter {
+			t.Errorf("%q: settings to paste: %v", want, pasted)
+		}
+	}
+}
