@@ -81,7 +81,7 @@ func (c *Case) Decide(records []results.Record) Answer {
 	case a.Best.Name == Default:
 		a.Verdict, a.Why = Nothing, "the default was the best of the race"
 	case a.Default == nil:
-		a.Verdict, a.Why = Open, "there was no time to confirm it"
+		a.Verdict, a.Why = Open, "no confirmation has begun"
 	default:
 		a.confirmed(confirmation.of)
 	}
