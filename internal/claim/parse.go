@@ -1,14 +1,8 @@
 package claim
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
-	"io"
 	"slices"
-	"strings"
-
-	yaml "go.yaml.in/yaml/v3"
 
 	"github.com/brokermark/brokermark/internal/study"
 )
@@ -19,31 +13,13 @@ const File = "claims.yaml"
 // Parse reads the claims of a file. An error is a *study.Errors with all problems, each with its line and what is
 // allowed.
 func Parse(name string, data []byte) ([]Claim, error) {
-	var document, second yaml.Node
-	decoder := yaml.NewDecoder(bytes.NewReader(data))
-	err := decoder.Decode(&document)
-	isEmpty := errors.Is(err, io.EOF) || (err == nil && len(document.Content) == 0)
-	if isEmpty {
-		return nil, nil
-	}
-	found := &problems{file: name}
-	hasSecond := false
-	if err == nil {
-		err = decoder.Decode(&second)
-		hasSecond = err == nil
-	}
-	if err != nil && !errors.Is(err, io.EOF) {
-		found.add(0, "", "not YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
-		return nil, &study.Errors{Problems: found.list}
-	}
-	if hasSecond {
-		found.add(second.Line, "", "a second document; a file holds all claims of a study in one")
-	}
-	if err := study.Crowded(name, document.Content[0]); err != nil {
+	root, err := study.Tree(name, data)
+	if root == nil || err != nil {
 		return nil, err
 	}
+	found := &problems{file: name}
 	var claims []Claim
-	for _, list := range newNode(found, document.Content[0], "").entries("claims") {
+	for _, list := range newNode(found, root, "").entries("claims") {
 		for _, item := range list.items() {
 			item.found = &problems{file: name} // of this claim
 			c := readClaim(item)

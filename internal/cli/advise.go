@@ -51,6 +51,7 @@ exit code is 7.`,
 				return err
 			}
 			a.isPage = c.Flags().Changed("format")
+			s.idle.Store(true)
 			switch {
 			case len(args) == 1:
 				if err := w.read(args[0]); err != nil {
@@ -61,6 +62,7 @@ exit code is 7.`,
 					return err
 				}
 			}
+			s.idle.Store(false)
 			return s.advise(c.Context(), &w, &a)
 		},
 	}

@@ -77,7 +77,7 @@ func TestWishesThatCannotBeGrantedAreBadInput(t *testing.T) {
 	write(t, filepath.Join(dir, "login.yaml"), "rate: 1k\nattach: 'nats=h:1'\nbrokers:\n- {name: mine, set: {broker: nats}}\n")
 	write(t, filepath.Join(dir, "text.yaml"), "rate: 1k\nbrokers: [{name: a, set: {broker: nats, client: {x: &x "+strings.Repeat("x", 1<<20)+", y: ["+strings.Repeat("*x, ", 9_000)+"]}}}]\n")
 	for _, c := range []struct{ args, want string }{
-		{"{tmp}/inf.yaml", "{tmp}/inf.yaml:3: brokers: mine holds a value or a key that no setting has"},
+		{"{tmp}/inf.yaml", "{tmp}/inf.yaml:3: brokers: mine holds a value that no setting has, such as .inf"},
 		{"{tmp}/few.yaml", "values where each alias stands for its anchor"},
 		{"{tmp}/many.yaml", "many.yaml:2: brokers: 201 contenders; allowed: up to 200"},
 		{"{tmp}/names.yaml", "names.yaml:2: brokers: 300 contenders; allowed: up to 200"},

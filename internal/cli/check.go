@@ -75,6 +75,8 @@ func (s *shell) check(ctx context.Context, o checkOptions, args []string) error 
 	if err != nil {
 		return err
 	}
+	s.idle.Store(true)
+	defer s.idle.Store(false)
 	if o.workload.flags.Changed("store") {
 		if err := store.Appendable(o.store); err != nil {
 			return err
@@ -350,6 +352,8 @@ func summary(ctx context.Context, o checkOptions, p plan, refused map[string]str
 
 // stored returns the repetitions that need not run again. A store that isn't there yet has none.
 func stored(ctx context.Context, o checkOptions, p plan) (map[string]map[int]store.Status, error) {
+	o.workload.sh.idle.Store(false) // what SQLite makes beside a file is removed when it is closed
+	defer o.workload.sh.idle.Store(true)
 	st, err := store.OpenReadOnlyContext(ctx, o.store)
 	if store.ProblemOf(err) == store.Missing {
 		return nil, nil

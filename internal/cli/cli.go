@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -28,6 +29,7 @@ type shell struct {
 	in       io.Reader
 	out, err io.Writer
 	watched  *crash.Inside // connection to the process that records what is under way if this one crashes; nil: there is none
+	idle     atomic.Bool   // the command reads and computes, and has started or written nothing yet
 }
 
 // main runs the program with args, without its name. It returns the exit code and never panics. When ctx ends, what is under way is
@@ -205,8 +207,8 @@ func (s bySignal) Error() string { return "ended by a signal: " + syscall.Signal
 const oneSignal = time.Second
 
 // interruptible returns a context that the first SIGINT, SIGTERM or SIGHUP ends, so that a run can record and clean up. The
-// second one ends the program at once; brokers end with it, because their supervisors notice. A terminal that closes sends SIGHUP more
-// than once, so a later SIGHUP is no second one.
+// second one ends the program at once, as the first one does where there is nothing to clean up; brokers end with it, because their supervisors
+// notice. A terminal that closes sends SIGHUP more than once, so a later SIGHUP is no second one.
 func (s *shell) interruptible(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	own := make(chan os.Signal, 2)
@@ -220,6 +222,11 @@ func (s *shell) interruptible(ctx context.Context) (context.Context, func()) {
 		first := <-signals
 		came := time.Now()
 		cancel(bySignal(first.(syscall.Signal)))
+		if s.idle.Load() {
+			fmt.Fprintln(s.err, "brokermark: interrupted")
+			s.watched.End()
+			os.Exit(interruption(ctx))
+		}
 		for second := <-signals; second == syscall.SIGHUP || second == first && time.Since(came) < oneSignal; {
 			second = <-signals
 		}

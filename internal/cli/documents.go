@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/brokermark/brokermark/internal/bounded"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/exchange"
@@ -32,17 +34,18 @@ func (w *workload) studies(args []string) ([]*study.Study, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := study.Fits(name, data); err != nil {
-			return nil, err
-		}
-		if exchange.IsOMBDriver(data) {
-			if err := w.addDriver(name, data); err != nil {
+		root, invalid := study.Tree(name, data)
+		if root != nil && exchange.IsOMBDriver(root) {
+			if err := w.addDriver(name, root); err != nil {
 				return nil, err
 			}
 			continue
 		}
-		if instead := exchange.Elsewhere(name, data); instead != "" {
+		if instead := exchange.Elsewhere(name, data, root); instead != "" {
 			return nil, badInput("%s: %s", name, instead)
+		}
+		if invalid != nil {
+			return nil, invalid
 		}
 		s, err := parseStudy(name, data, folder)
 		if err != nil {
@@ -58,11 +61,15 @@ func (w *workload) studies(args []string) ([]*study.Study, error) {
 }
 
 // addDriver reads a driver file of the OpenMessaging Benchmark, whose settings go before those of the studies. Several would be one broker each.
-func (w *workload) addDriver(name string, data []byte) error {
+func (w *workload) addDriver(name string, root *yaml.Node) error {
 	if w.driver != "" {
 		return badInput("%s: a second driver file, after %s; allowed: one, and --broker for several brokers", name, w.driver)
 	}
-	read, err := exchange.ReadOMBDriver(data)
+	file, err := study.Plain(name, root)
+	if err != nil {
+		return err
+	}
+	read, err := exchange.ReadOMBDriver(file.(map[string]any))
 	if err != nil {
 		return badInput("%s: %w", name, err)
 	}

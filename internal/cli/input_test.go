@@ -2,8 +2,10 @@ package cli_test
 
 import (
 	"database/sql"
+	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -210,6 +212,54 @@ func TestBadInputIsASentenceAndExitCode2(t *testing.T) {
 	if _, err := os.Stat("brokermark.db"); err == nil {
 		t.Error("bad input made a store")
 	}
+}
+
+// A parser that compares every key of a mapping with every other one takes gigabytes for such documents.
+func TestADocumentTakesTimeAndMemoryInProportionToItsLength(t *testing.T) {
+	dir := t.TempDir()
+	mapping := func(indent string, keys int) string {
+		var b strings.Builder
+		for i := range keys {
+			fmt.Fprintf(&b, "%sk%d: 1\n", indent, i)
+		}
+		return b.String()
+	}
+	wish := "rate: 1k\nbrokers:\n- name: a\n  set:\n    broker: nats\n"
+	for name, c := range map[string]struct{ command, text, want string }{
+		"one key":           {"check", strings.Repeat("k: 1\n", 4000), ":2: k: given twice, first at line 1"},
+		"one key in a wish": {"advise", wish + strings.Repeat("    k: 1\n", 9000), ":7: k: given twice, first at line 6"},
+		"many keys":         {"check", "client:\n" + mapping("  ", 40_000), ":2: client: 40000 elements; allowed: 10000"},
+		"many mappings":     {"check", strings.Repeat("-\n"+mapping("  ", 9999), 8), ":1: a list is not a study"},
+		"a driver":          {"check", "driverClass: io.kafka.X\nproducerConfig: |\n" + strings.ReplaceAll(mapping("  ", 40_000), ":", " ="), "40001 settings; allowed: up to 1000"},
+		"lists of lists":    {"check", "a: &a []\n" + nested(8, 9) + "axes: *b7\n", "where each alias stands for its anchor"},
+		"deep ones":         {"check", "a: &a {k: 1}\n" + nested(400, 1) + "client: *b399\n", " levels of lists and mappings; allowed: 32"},
+		"a long key":        {"check", "client:\n  " + strings.Repeat("k", 300) + ":\n" + mapping("    ", 9000), ":3: a key of 300 bytes; allowed: 250"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(dir, "d.yaml")
+			write(t, file, c.text)
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			r := brokermark(t, c.command, file, "--store", filepath.Join(dir, "s.db")).want(t, 2)
+			runtime.ReadMemStats(&after)
+			if took := after.TotalAlloc - before.TotalAlloc; !strings.Contains(r.err, c.want) || took > 700<<20 {
+				t.Errorf("took %d MB for %d KB, and said\n%s", took>>20, len(c.text)>>10, r.err)
+			}
+		})
+	}
+}
+
+// nested writes anchors b0, b1 and so on, each a list of the one before, so many times.
+func nested(levels, times int) string {
+	var b strings.Builder
+	for i := range levels {
+		last := "a"
+		if i > 0 {
+			last = fmt.Sprint("b", i-1)
+		}
+		fmt.Fprintf(&b, "b%d: &b%d [%s]\n", i, i, strings.Repeat("*"+last+", ", times))
+	}
+	return b.String()
 }
 
 // complains checks that the first complaint begins with want and that nothing looks like a stack trace.

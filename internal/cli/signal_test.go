@@ -71,6 +71,28 @@ func TestAnInterruptedRunSaysWhereTheSameCommandBegins(t *testing.T) {
 	}
 }
 
+func TestTheFirstSignalEndsWhatHasStartedNothing(t *testing.T) {
+	c := exec.Command(os.Args[0], "check", "-")
+	c.Env = append(os.Environ(), asProgram+"=1")
+	in, err := c.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Process.Kill() })
+	if _, err := in.Write(bytes.Repeat([]byte("#\n"), 1<<20)); err != nil { // more than a pipe holds: the program reads
+		t.Fatal(err)
+	}
+	if err := c.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if code := exitCode(t, c); code != 130 {
+		t.Errorf("exit code %d, want 130", code)
+	}
+}
+
 func TestEverySignalRecordsWhatIsUnderWayAndTheSecondLeavesAtOnce(t *testing.T) {
 	for name, signals := range map[string][]os.Signal{
 		"one SIGTERM": {syscall.SIGTERM}, "two different": {syscall.SIGTERM, os.Interrupt}, "a terminal that closes": {syscall.SIGHUP, syscall.SIGHUP},

@@ -103,20 +103,14 @@ func (w *wishes) read(name string) error {
 	if err != nil {
 		return cannotRead("file of wishes "+name, err)
 	}
-	if err := study.Fits(name, data); err != nil {
+	root, err := study.Tree(name, data)
+	switch {
+	case err != nil:
 		return err
-	}
-	var doc yaml.Node
-	if err := yaml.Unmarshal(data, &doc); err != nil {
-		return badInput("%s: not YAML: %s", name, strings.TrimPrefix(err.Error(), "yaml: "))
-	}
-	if len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
+	case root == nil || root.Kind != yaml.MappingNode:
 		return badInput("%s: no wishes; allowed: a mapping such as rate: 5k", name)
 	}
-	if err := study.Crowded(name, doc.Content[0]); err != nil {
-		return err
-	}
-	for pair := range slices.Chunk(doc.Content[0].Content, 2) {
+	for pair := range slices.Chunk(root.Content, 2) {
 		if err := w.take(pair[0], pair[1]); err != nil {
 			return err
 		}
@@ -148,17 +142,20 @@ func (w *wishes) take(key, value *yaml.Node) error {
 		case n.Kind == yaml.ScalarNode && n.Tag != "!!null":
 			words = append(words, n.Value)
 		case n.Kind == yaml.MappingNode && key.Value == "brokers":
-			c := struct {
-				Name string         `yaml:"name"`
-				Set  map[string]any `yaml:"set"`
-			}{}
-			if err := n.Decode(&c); err != nil || c.Name == "" || c.Set["broker"] == nil {
+			plain, err := study.Plain(w.file, n)
+			if err != nil {
+				return err
+			}
+			c := advise.Contender{Line: n.Line}
+			c.Name, _ = plain.(map[string]any)["name"].(string)
+			c.Set, _ = plain.(map[string]any)["set"].(map[string]any)
+			if c.Name == "" || c.Set["broker"] == nil {
 				return badInput("%s:%d: brokers: no contender; allowed: a broker's name, or {name: mine, set: {broker: kafka, client: {linger.ms: 0}}}", w.file, n.Line)
 			}
 			if _, err := json.Marshal(c.Set); err != nil {
-				return badInput("%s:%d: brokers: %s holds a value or a key that no setting has, such as .inf or a number for a name", w.file, n.Line, c.Name)
+				return badInput("%s:%d: brokers: %s holds a value that no setting has, such as .inf", w.file, n.Line, c.Name)
 			}
-			w.own = append(w.own, advise.Contender{Name: c.Name, Set: c.Set, Line: n.Line})
+			w.own = append(w.own, c)
 		default:
 			return badInput("%s: %s; allowed: one value", at, study.Seen(n))
 		}

@@ -149,6 +149,8 @@ func (w *workload) load(args []string) (plan, error) {
 		point  string
 		number int
 	}
+	w.sh.idle.Store(true)
+	defer w.sh.idle.Store(false)
 	p, planned := plan{until: map[string]float64{}}, map[repetition]bool{}
 	found, err := w.studies(args)
 	if err != nil {

@@ -1,7 +1,9 @@
 package exchange
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -11,27 +13,46 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/brokermark/brokermark/internal/study"
 )
 
-// Elsewhere says what to do instead with a file of another tool that is no workload in the words of a spec. It is empty if the file is none
-// that is known.
-func Elsewhere(name string, data []byte) string {
+// Elsewhere says what to do instead with a file of another tool that is no workload in the words of a spec, whose tree root is; nil: it has
+// none. It is empty if the file is none that is known.
+func Elsewhere(name string, data []byte, root *yaml.Node) string {
 	if ext := filepath.Ext(name); slices.Contains([]string{".properties", ".conf", ".cnf", ".cfg", ".ini"}, ext) {
 		return "a configuration of a client or a server, which is not read; give what of it matters as settings: " +
 			"--broker kafka --set client.linger.ms=5 --set server.num.io.threads=16 (brokermark list settings kafka)"
 	}
 	var result struct {
 		Driver string
-		Rates  []float64 `yaml:"publishRate"`
+		Rates  []float64 `json:"publishRate"`
 	}
-	if yaml.Unmarshal(data, &result) == nil && result.Driver != "" && len(result.Rates) > 0 {
+	if json.Unmarshal(data, &result) == nil && result.Driver != "" && len(result.Rates) > 0 {
 		return "a result of the OpenMessaging Benchmark and no workload; brokermark import " + strconv.Quote(name) + " stores it"
 	}
-	var scenarios []scenario
-	if yaml.Unmarshal(data, &scenarios) == nil && len(scenarios) > 0 && scenarios[0].Type != "" && scenarios[0].Name != "" {
+	if scenarios := scenariosOf(name, root); len(scenarios) > 0 && scenarios[0].Type != "" && scenarios[0].Name != "" {
 		return perfTest(scenarios)
 	}
 	return trogdor(data)
+}
+
+// scenariosOf reads a spec of PerfTest, which may have single quotes as YAML has; nil if it is none.
+func scenariosOf(name string, root *yaml.Node) (scenarios []scenario) {
+	if root == nil || root.Kind != yaml.SequenceNode {
+		return nil
+	}
+	plain, err := study.Plain(name, root)
+	if err != nil {
+		return nil
+	}
+	text, _ := json.Marshal(plain) // nothing, of .inf
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	if decoder.Decode(&scenarios) != nil {
+		return nil
+	}
+	return scenarios
 }
 
 // scenario is one of a spec of RabbitMQ's PerfTest.
@@ -72,11 +93,17 @@ func flagOf(name string) func([]string) string {
 	return func(values []string) string { return name + " " + strings.Join(values, ",") }
 }
 
+// mostScenarios bounds of how many scenarios the command is said.
+const mostScenarios = 20
+
 // perfTest says the command of each scenario that has one; of the others what their words are.
 func perfTest(scenarios []scenario) string {
 	text := "a spec of PerfTest's scenarios, which is not read; write a study with producer-count as producers, consumer-count as consumers, min-msg-size as size, " +
 		"producer-rate-limit as rate and time-limit as duration; variables are axes, and rate-vs-latency is measure: curve"
-	for _, s := range scenarios {
+	for i, s := range scenarios {
+		if i == mostScenarios {
+			return text + fmt.Sprintf("; and %d more", len(scenarios)-i)
+		}
 		if command := s.command(); command != "" {
 			text += fmt.Sprintf("; %s is: %s", strconv.Quote(s.Name), command)
 		}
@@ -144,20 +171,19 @@ var comment = regexp.MustCompile(`(?m)^\s*//.*$`)
 func trogdor(data []byte) string {
 	data = comment.ReplaceAll(data, nil)
 	type topics struct {
-		Partitions int `yaml:"numPartitions"`
-		Replicas   int `yaml:"replicationFactor"`
+		Partitions int `json:"numPartitions"`
+		Replicas   int `json:"replicationFactor"`
 	}
 	var spec struct {
-		Class  string `yaml:"class"`
-		Rate   int    `yaml:"targetMessagesPerSec"`
-		Count  int    `yaml:"maxMessages"`
+		Class  string `json:"class"`
+		Rate   int    `json:"targetMessagesPerSec"`
+		Count  int    `json:"maxMessages"`
 		Values struct {
-			Size int `yaml:"size"`
-		} `yaml:"valueGenerator"`
-		Topics map[string]topics `yaml:"activeTopics"`
-		Others map[string]any    `yaml:",inline"`
+			Size int `json:"size"`
+		} `json:"valueGenerator"`
+		Topics map[string]topics `json:"activeTopics"`
 	}
-	err := yaml.Unmarshal(data, &spec)
+	err := json.Unmarshal(data, &spec)
 	if !strings.Contains(spec.Class, "trogdor") {
 		return ""
 	}
@@ -173,12 +199,14 @@ func trogdor(data []byte) string {
 	if err != nil || count == 0 || !known {
 		return "a spec of Kafka's Trogdor, which is not read; write what it does as a study (brokermark list settings): targetMessagesPerSec is rate, maxMessages count.messages"
 	}
-	for _, where := range []string{"startMs", "durationMs", "producerNode", "clientNode", "bootstrapServers"} {
-		delete(spec.Others, where)
+	others := map[string]json.RawMessage{}
+	_ = json.Unmarshal(data, &others)
+	for _, said := range []string{"class", "targetMessagesPerSec", "maxMessages", "valueGenerator", "activeTopics", "startMs", "durationMs", "producerNode", "clientNode", "bootstrapServers"} {
+		delete(others, said)
 	}
 	left := ""
-	if len(spec.Others) > 0 {
-		left = ", but for " + inLine(strings.Join(slices.Sorted(maps.Keys(spec.Others)), ", "))
+	if len(others) > 0 {
+		left = ", but for " + inLine(strings.Join(slices.Sorted(maps.Keys(others)), ", "))
 	}
 	return "a spec of Kafka's Trogdor, which is not read; its load" + left + " is: " + fmt.Sprintf(
 		"brokermark run --broker kafka --rate %d --set count.messages=%d%s --topics %d --size %d --partitions %d --replicas %d",

@@ -3,6 +3,8 @@ package exchange
 import (
 	"strings"
 	"testing"
+
+	"github.com/brokermark/brokermark/internal/study"
 )
 
 func TestSpecsOfOtherToolsAreAnsweredWithACommand(t *testing.T) {
@@ -50,7 +52,8 @@ func TestSpecsOfOtherToolsAreAnsweredWithACommand(t *testing.T) {
 		},
 		"a result": {`{"workload": "w", "driver": "Kafka", "publishRate": [1.5]}`, []string{`a result of the OpenMessaging Benchmark and no workload; brokermark import "x.yaml" stores it`}, ""},
 	} {
-		got := Elsewhere("x.yaml", []byte(c.spec))
+		root, _ := study.Tree("x.yaml", []byte(c.spec))
+		got := Elsewhere("x.yaml", []byte(c.spec), root)
 		for _, want := range c.want {
 			if !strings.Contains(got, want) {
 				t.Errorf("%s: no %q in %s", name, want, got)
@@ -60,10 +63,10 @@ func TestSpecsOfOtherToolsAreAnsweredWithACommand(t *testing.T) {
 			t.Errorf("%s: %q in %s", name, c.not, got)
 		}
 	}
-	if got := Elsewhere("client.properties", []byte("linger.ms=5\n")); !strings.Contains(got, "--set client.linger.ms=5") {
+	if got := Elsewhere("client.properties", []byte("linger.ms=5\n"), nil); !strings.Contains(got, "--set client.linger.ms=5") {
 		t.Errorf("properties are answered with %q", got)
 	}
-	if got := Elsewhere("x.yaml", []byte("topics: 1\n")); got != "" {
+	if got := Elsewhere("x.yaml", []byte("topics: 1\n"), nil); got != "" {
 		t.Errorf("a workload is taken for %s", got)
 	}
 }

@@ -20,12 +20,14 @@ type OMBDriver struct {
 	Notes    []string // what of it isn't used, and why
 }
 
-// IsOMBDriver reports whether data is a driver file.
-func IsOMBDriver(data []byte) bool {
-	var f struct {
-		DriverClass string `yaml:"driverClass"`
+// IsOMBDriver reports whether a document is a driver file.
+func IsOMBDriver(root *yaml.Node) bool {
+	for i := 0; root.Kind == yaml.MappingNode && i < len(root.Content); i += 2 {
+		if key, value := root.Content[i], root.Content[i+1]; key.Value == "driverClass" && value.Tag == "!!str" && value.Value != "" {
+			return true
+		}
 	}
-	return yaml.Unmarshal(data, &f) == nil && f.DriverClass != ""
+	return false
 }
 
 // ombReaders read the driver files of a class, by its name or a part of its package. LavinMQ and Redpanda speak the protocols of the others.
@@ -51,12 +53,11 @@ func ombReaderOf(class string) (name string, read func(*ombReader)) {
 	return own, nil
 }
 
-// ReadOMBDriver reads a driver file. What has no counterpart in a spec is an error that names all of it.
-func ReadOMBDriver(data []byte) (OMBDriver, error) {
-	file := map[string]any{}
-	if err := yaml.Unmarshal(data, &file); err != nil {
-		return OMBDriver{}, fmt.Errorf("not YAML: %w", err)
-	}
+// mostOfDriver bounds the settings of a driver file: each is laid over every point.
+const mostOfDriver = 1000
+
+// ReadOMBDriver reads a driver file, whose keys it takes out of file. What has no counterpart in a spec is an error that names all of it.
+func ReadOMBDriver(file map[string]any) (OMBDriver, error) {
 	name, read := ombReaderOf(fmt.Sprint(file["driverClass"]))
 	if read == nil {
 		return OMBDriver{}, fmt.Errorf("drivers of the OpenMessaging Benchmark for %s are not read; allowed: %s. Give the broker and its settings as flags, such as --broker nats --set client.NAME=VALUE",
@@ -67,6 +68,9 @@ func ReadOMBDriver(data []byte) (OMBDriver, error) {
 	read(r)
 	if unread := r.unread(); len(unread) > 0 {
 		return OMBDriver{}, fmt.Errorf("%s: without counterpart in a spec; leave them out, or say what they stand for as a setting of the broker (brokermark list settings)", strings.Join(unread, ", "))
+	}
+	if n := len(r.Settings); n > mostOfDriver {
+		return OMBDriver{}, fmt.Errorf("%d settings; allowed: up to %d", n, mostOfDriver)
 	}
 	if len(r.ignored) > 0 {
 		r.Notes = append(r.Notes, strings.Join(r.ignored, ", ")+" of the driver file change nothing here")

@@ -14,7 +14,7 @@ func TestParseNamesFileLinePathAndWhatIsAllowed(t *testing.T) {
 		"only a comment":     {"# hello\n", `f.yaml: empty; a study says at least what is measured, such as measure: peak`},
 		"a list":             {"- 1\n", `f.yaml:1: a list is not a study; allowed: a mapping of settings`},
 		"a word":             {"peak\n", `f.yaml:1: "peak" is not a study; allowed: a mapping of settings`},
-		"two documents":      {"topics: 1\n---\ntopics: 2\n", `f.yaml:2: a second document; a file holds one study`},
+		"two documents":      {"topics: 1\n---\ntopics: 2\n", `f.yaml:2: a second document; a file holds one`},
 		"no UTF-8":           {"topics: 1\nname: caf\xe9\n", `f.yaml:2: not YAML: incomplete UTF-8 octet sequence`},
 		"no characters":      {"topics: 1\nx: 1\nname: \x01\n", `f.yaml:3: not YAML: control characters are not allowed`},
 		"no YAML":            {"topics: 1\n\tx: 2\n", `f.yaml:2: not YAML: a tab indents x: 2; allowed: spaces`},

@@ -133,31 +133,21 @@ func nameOf(file string) string {
 
 var syntaxLine = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?`)
 
-// Fits refuses a document that is too long for a parser of YAML, which takes some 500 bytes for each value, or stands for too much.
-func Fits(name string, data []byte) error {
+// Tree parses a document that may be a stranger's, for which nothing else decodes YAML: yaml.v3 compares every key of a mapping with every other
+// one when it decodes into anything but a node. It takes time and memory in proportion to the document, which it bounds. An empty document has
+// no tree: nil.
+func Tree(name string, data []byte) (*yaml.Node, error) {
 	if len(data) > maxDocument {
-		return refusal(name, 0, "larger than %s: that is no study", Size(maxDocument))
+		return nil, refusal(name, 0, "larger than %s: that is no study", Size(maxDocument))
 	}
 	if n := bytes.Count(data, []byte(",")) + bytes.Count(data, []byte("\n")); n > maxValues {
-		return refusal(name, 0, "%d values or lines; allowed: %d", n, maxValues)
-	}
-	var doc yaml.Node
-	if bytes.IndexByte(data, '&') >= 0 && yaml.Unmarshal(data, &doc) == nil {
-		return spelt(name, &doc)
-	}
-	return nil
-}
-
-// document finds the one mapping of a document.
-func document(name string, data []byte) (*yaml.Node, error) {
-	if err := Fits(name, data); err != nil {
-		return nil, err
+		return nil, refusal(name, 0, "%d values or lines; allowed: %d", n, maxValues) // each takes some 500 bytes
 	}
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	var doc, second yaml.Node
 	switch err := dec.Decode(&doc); {
 	case errors.Is(err, io.EOF) || err == nil && len(doc.Content) == 0:
-		return nil, refusal(name, 0, "empty; a study says at least what is measured, such as measure: peak")
+		return nil, nil
 	case err != nil:
 		m := syntaxLine.FindStringSubmatch(err.Error())
 		line, unsaid := strconv.Atoi(m[1])
@@ -170,49 +160,90 @@ func document(name string, data []byte) (*yaml.Node, error) {
 		return nil, refusal(name, line, "not YAML: %s", strings.TrimPrefix(err.Error(), m[0]))
 	}
 	if err := dec.Decode(&second); !errors.Is(err, io.EOF) {
-		return nil, refusal(name, second.Line, "a second document; a file holds one study")
+		return nil, refusal(name, second.Line, "a second document; a file holds one")
 	}
 	root := resolve(doc.Content[0])
-	if root.Kind != yaml.MappingNode {
+	switch n := spelledOut(root, map[*yaml.Node]extent{}); {
+	case n.values > maxValues:
+		return nil, refusal(name, 0, "more than %d values where each alias stands for its anchor; allowed: %[1]d", maxValues)
+	case n.depth > maxDepth:
+		return nil, refusal(name, 0, "%d levels of lists and mappings; allowed: %d", n.depth, maxDepth)
+	}
+	if err := crowded(name, "", root); err != nil {
+		return nil, err
+	}
+	return root, nil
+}
+
+// Plain returns what a node of a Tree stands for: values, lists, and mappings by the texts of their keys. Each key stands once in a mapping.
+func Plain(name string, n *yaml.Node) (any, error) {
+	d := decoder{problems: &problems{}, file: name}
+	value := d.plain(n)
+	return value, d.err()
+}
+
+func (d decoder) plain(n *yaml.Node) (value any) {
+	switch n = resolve(n); n.Kind {
+	case yaml.MappingNode:
+		m := map[string]any{}
+		for _, p := range d.pairs(n, "") {
+			m[p.key] = d.plain(p.value)
+		}
+		return m
+	case yaml.SequenceNode:
+		list := make([]any, len(n.Content))
+		for i, item := range n.Content {
+			list[i] = d.plain(item)
+		}
+		return list
+	}
+	if n.Decode(&value) != nil {
+		d.add(d.at(n), "", "%s is not what its tag says", Seen(n))
+	}
+	return value
+}
+
+// document finds the one mapping of a document.
+func document(name string, data []byte) (*yaml.Node, error) {
+	root, err := Tree(name, data)
+	switch {
+	case err != nil:
+		return nil, err
+	case root == nil:
+		return nil, refusal(name, 0, "empty; a study says at least what is measured, such as measure: peak")
+	case root.Kind != yaml.MappingNode:
 		return nil, refusal(name, root.Line, "%s is not a study; allowed: a mapping of settings", Seen(root))
 	}
-	return root, Crowded(name, root)
-}
-
-// Crowded refuses a document with more than a study, or what is beside one, has use for. Few bytes can stand for much by aliases.
-func Crowded(name string, root *yaml.Node) error {
-	return cmp.Or(spelt(name, root), crowded(name, "", root))
-}
-
-func spelt(name string, root *yaml.Node) error {
-	if spelledOut(root, map[*yaml.Node]int{}) > maxValues {
-		return refusal(name, 0, "more than %d values where each alias stands for its anchor; allowed: %[1]d", maxValues)
-	}
-	return nil
+	return root, nil
 }
 
 // weight is for how many values a text counts: a long one may stand for much by aliases, and in many points.
 func weight(text string) int { return 1 + len(text)/256 }
 
-// spelledOut is how many values n has where each alias is what it stands for; maxValues+1 for more, and for one that stands for itself.
-func spelledOut(n *yaml.Node, known map[*yaml.Node]int) (values int) {
+// extent is how many values a node has, and how many levels.
+type extent struct{ values, depth int }
+
+// spelledOut is the extent of n where each alias is what it stands for. It has maxValues+1 for more values, and for a node that stands for itself.
+func spelledOut(n *yaml.Node, known map[*yaml.Node]extent) (e extent) {
 	if there, ok := known[n]; ok {
 		return there
 	}
-	known[n] = maxValues + 1 // until it is known: so an anchor in itself is endless
+	known[n] = extent{values: maxValues + 1} // until it is known: so an anchor in itself is endless
 	switch n.Kind {
 	case yaml.ScalarNode:
-		values = weight(n.Value)
+		e.values = weight(n.Value)
 	case yaml.AliasNode:
-		values = spelledOut(n.Alias, known)
+		e = spelledOut(n.Alias, known)
 	case yaml.MappingNode:
-		values = -len(n.Content) / 2 // names are no values, unless they are long
+		e.values = -len(n.Content) / 2 // names are no values, unless they are long
 	}
 	for _, c := range n.Content {
-		values += spelledOut(c, known)
+		inner := spelledOut(c, known)
+		e = extent{min(e.values+inner.values, maxValues+1), max(e.depth, inner.depth+1)}
 	}
-	known[n] = min(values, maxValues+1)
-	return known[n]
+	e.values = max(e.values, 1) // of an empty list, too
+	known[n] = e
+	return e
 }
 
 // mostOf is how many elements a list or a mapping may have, by its key; of others it is maxElements. Axes, sweeps and rules are
@@ -223,10 +254,15 @@ const (
 	maxValues   = 2 * maxPoints
 	maxElements = maxSpan
 	maxParts    = 200
+	maxDepth    = 32
+	maxKey      = 250 // bytes: the path of a value has all keys above it
 )
 
-// crowded refuses a list or a mapping with more elements than a study has use for, anywhere below n, which stands at key.
+// crowded refuses a list or a mapping with more elements than a study has use for, and longer keys, anywhere below n, which stands at key.
 func crowded(name, key string, n *yaml.Node) error {
+	if len(key) > maxKey {
+		return refusal(name, n.Line, "a key of %d bytes; allowed: %d", len(key), maxKey)
+	}
 	each := 1
 	if n.Kind == yaml.MappingNode {
 		each = 2
