@@ -13,9 +13,14 @@ import (
 )
 
 // Check refuses what a store of another user, or a file, holds that is no record: one that lacks what every record has, or that holds
-// a figure or a date that can't have been measured.
+// a setting that no study can have, or a figure or a date that can't have been measured.
 func (r Record) Check() error {
 	lack := r.lacks()
+	if lack == "" {
+		if beyond := r.Spec.Beyond(); beyond != "" {
+			lack = "its spec's " + beyond
+		}
+	}
 	if lack == "" && r.Result != nil {
 		lack = r.Result.impossible()
 	}

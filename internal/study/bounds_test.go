@@ -2,6 +2,7 @@ package study
 
 import (
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -190,4 +191,65 @@ func points(doc string) ([]Point, error) {
 		return nil, err
 	}
 	return s.Points()
+}
+
+// A record may be a stranger's, and what is computed of its spec may take as long as its numbers are large.
+func TestNoNumberOfASpecIsWithoutABound(t *testing.T) {
+	rate := 1.0
+	spec := Spec{
+		ConsumerPerSubscription: Consumers{1}, Pipeline: new(Pipeline), MessageSize: Sizes{{}}, Faults: []Fault{{}},
+		Load: Load{Steps: []Step{{To: &rate}}, Burst: new(Burst)}, Sustainable: Sustainable{Goals: []SearchGoal{{}}},
+		Curve: Curve{Fractions: []float64{1}, Rates: []float64{1}},
+	}
+	numbers := 0
+	var each func(v reflect.Value)
+	each = func(v reflect.Value) {
+		switch {
+		case v.Kind() == reflect.Pointer:
+			each(v.Elem())
+		case v.Kind() == reflect.Slice:
+			for i := range v.Len() {
+				each(v.Index(i))
+			}
+		case v.Kind() == reflect.Struct:
+			for i := range v.NumField() {
+				each(v.Field(i))
+			}
+		case v.CanInt():
+			numbers++
+			was := v.Int()
+			for _, n := range []int64{1 << 62, -1} {
+				if v.SetInt(n); spec.Seed == 0 && spec.Beyond() == "" {
+					t.Errorf("nothing bounds one of %+v", spec)
+				}
+			}
+			v.SetInt(was)
+		case v.CanFloat() && v.Addr().Interface() != &spec.MessageSize[0].Weight:
+			numbers++
+			was := v.Float()
+			for _, n := range []float64{1e300, -1} {
+				if v.SetFloat(n); spec.Beyond() == "" {
+					t.Errorf("nothing bounds one of %+v", spec)
+				}
+			}
+			v.SetFloat(was)
+		}
+	}
+	each(reflect.ValueOf(&spec))
+	if what := spec.Beyond(); what != "" || numbers < 60 {
+		t.Errorf("of %d numbers: %s", numbers, what)
+	}
+	for path := range mostOfSetting {
+		if setting, _, _ := strings.Cut(path, "."); !slices.Contains(layout().groups[""], setting) {
+			t.Errorf("a bound of no setting: %s", path)
+		}
+	}
+	large := Defaults()
+	large.SubscriptionsPerTopic, large.Relays, large.Pipeline = 1e18, 1e18, &Pipeline{Servers: 1e18}
+	if n := len(large.Parts()); n > 100 {
+		t.Errorf("%d parts", n)
+	}
+	if large.ConsumersPerTopic() != 1e18 {
+		t.Errorf("%d consumers of a topic, want 1e18", large.ConsumersPerTopic())
+	}
 }

@@ -43,8 +43,11 @@ func (c Consumers) Smallest() int {
 
 // ConsumersPerTopic counts the consumers of all subscriptions of a topic.
 func (s Spec) ConsumersPerTopic() (n int) {
-	for subscription := range s.SubscriptionsPerTopic {
-		n += s.ConsumerPerSubscription.Of(subscription)
+	if len(s.ConsumerPerSubscription) == 1 {
+		return s.SubscriptionsPerTopic * s.ConsumerPerSubscription[0]
+	}
+	for _, of := range s.ConsumerPerSubscription {
+		n += of
 	}
 	return n
 }

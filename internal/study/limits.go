@@ -29,7 +29,7 @@ func (v *validator) limits() {
 	for _, l := range s.Limits.Each() {
 		path := "limits." + l.Part
 		if l.CPU != 0 {
-			v.share(path+".cpu", l.CPU, leastCores, mostCores, closed)
+			v.share(path+".cpu", l.CPU, leastCores, closed)
 		}
 		if l.Memory != 0 && l.Memory < leastMemory {
 			v.fail(path+".memory", "%s is too little to start with; allowed: %s and more", bytesText(l.Memory), Size(leastMemory))

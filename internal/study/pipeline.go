@@ -59,13 +59,13 @@ func completePipeline(s *Spec, d *draft) {
 
 // Parts are the processes around the broker that a fault can be aimed at.
 func (s Spec) Parts() (names []string) {
-	for n := range s.Relays {
+	for n := range min(s.Relays, mostRelays) {
 		names = append(names, fmt.Sprintf("%s-%d", PartRelay, n+1))
 	}
 	if s.Pipeline == nil {
 		return names
 	}
-	for n := range s.Pipeline.Servers {
+	for n := range min(s.Pipeline.Servers, mostServers) {
 		names = append(names, fmt.Sprintf("%s-%d", PartServer, n+1))
 	}
 	if s.Pipeline.Balancer != none {
@@ -119,9 +119,9 @@ func (v *validator) pipeline() {
 	if len(s.Attach) > 0 {
 		v.fail("pipeline", "can't be had with attach; allowed: a broker that is started here (brokermark pipeline attaches)")
 	}
-	v.within("pipeline.servers", p.Servers, 1, mostServers)
-	v.within("pipeline.pool", p.Pool, 1, mostConnections)
-	v.within("pipeline.threads", p.Threads, 1, mostConnections)
+	v.within("pipeline.servers", p.Servers, 1)
+	v.within("pipeline.pool", p.Pool, 1)
+	v.within("pipeline.threads", p.Threads, 1)
 	if p.Servers > 1 && p.Balancer == none {
 		v.fail("pipeline.balancer", "none, and %d servers; allowed before several: haproxy, nginx", p.Servers)
 	}

@@ -9,18 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
-)
-
-// The bounds of what is sensible; beyond them a number is a mistake.
-const (
-	minMessage  = 8 // bytes: a message's identity
-	maxMessage  = 256 << 20
-	minRate     = 1e-6 // messages per second: one in twelve days
-	maxRate     = 100e6
-	maxDuration = Duration(7 * 24 * time.Hour)
-	maxClients  = 1 << 22 // what an identity has room for, see docs/method.md
-	maxNodes    = 99
 )
 
 // validator checks a completed spec for what is impossible whatever the broker.
@@ -92,8 +80,13 @@ func (v *validator) idle(paths []string) {
 	}
 }
 
-// within checks a whole number.
-func (v *validator) within(path string, n, low, high int) bool {
+// within checks a whole number from low on.
+func (v *validator) within(path string, n, low int) bool {
+	return v.between(path, n, low, int(mostOfSetting[path]))
+}
+
+// between checks a whole number.
+func (v *validator) between(path string, n, low, high int) bool {
 	if n >= low && n <= high {
 		return true
 	}
@@ -128,8 +121,9 @@ func (v *validator) time(path string, d Duration, closed bool) bool {
 	return false
 }
 
-// share checks a number from low, itself allowed where the range is closed, to high.
-func (v *validator) share(path string, f, low, high float64, closed bool) {
+// share checks a number from low, itself allowed where the range is closed.
+func (v *validator) share(path string, f, low float64, closed bool) {
+	high := mostOfSetting[path]
 	if f > low && f <= high || closed && f == low {
 		return
 	}
@@ -148,7 +142,7 @@ func (v *validator) broker() {
 	if s.Broker == "" || s.Broker != strings.ToLower(s.Broker) {
 		v.fail("broker", "%q is not a broker; names are lower case", s.Broker)
 	}
-	v.within("nodes", s.Nodes, 1, maxNodes)
+	v.within("nodes", s.Nodes, 1)
 	v.login()
 	if !v.given.has("attach") {
 		return
@@ -197,7 +191,7 @@ func (v *validator) guarantee() {
 	if s.Replicas > most && s.Replicas <= maxNodes {
 		v.fail("replicas", "%d replicas don't fit on %s; add nodes: %d", s.Replicas, plural(s.Nodes, "node"), s.Replicas)
 	} else {
-		v.within("replicas", s.Replicas, 1, most)
+		v.between("replicas", s.Replicas, 1, most)
 	}
 	// Which words go together is the broker's to say: what it doesn't keep is a refused point, and no reason to refuse a
 	// sweep over all of them.
@@ -215,12 +209,12 @@ func plural(n int, thing string) string {
 
 func (v *validator) topology() {
 	s := v.spec
-	ok := v.within("topics", s.Topics, 1, maxClients)
-	v.within("partitionsPerTopic", s.PartitionsPerTopic, 1, maxClients)
+	ok := v.within("topics", s.Topics, 1)
+	v.within("partitionsPerTopic", s.PartitionsPerTopic, 1)
 	if s.Measure != MeasureRead {
-		ok = v.within("producersPerTopic", s.ProducersPerTopic, 1, maxClients) && ok
+		ok = v.within("producersPerTopic", s.ProducersPerTopic, 1) && ok
 	}
-	ok = v.within("subscriptionsPerTopic", s.SubscriptionsPerTopic, 0, maxClients) && ok
+	ok = v.within("subscriptionsPerTopic", s.SubscriptionsPerTopic, 0) && ok
 	ok = v.consumers() && ok
 	if !ok {
 		return
@@ -233,7 +227,7 @@ func (v *validator) topology() {
 	v.relays()
 	v.placing()
 	if v.given.has("connections") {
-		v.within("connections", s.Connections, 0, s.Topics)
+		v.between("connections", s.Connections, 0, s.Topics)
 	}
 	if n := int64(s.Topics) * int64(s.ProducersPerTopic); n > maxClients {
 		v.fail("producersPerTopic", "%s of %s are %d; allowed: %d in all", plural(s.ProducersPerTopic, "producer"), plural(s.Topics, "topic"), n, maxClients)
@@ -248,7 +242,7 @@ func (v *validator) topology() {
 func (v *validator) consumers() bool {
 	c := v.spec.ConsumerPerSubscription
 	for _, n := range c {
-		if !v.within("consumerPerSubscription", n, 1, maxClients) {
+		if !v.within("consumerPerSubscription", n, 1) {
 			return false
 		}
 	}
@@ -303,7 +297,7 @@ func (v *validator) apart() {
 
 func (v *validator) relays() {
 	s := v.spec
-	if !v.within("relays", s.Relays, 0, mostRelays) || s.Relays == 0 {
+	if !v.within("relays", s.Relays, 0) || s.Relays == 0 {
 		return
 	}
 	if s.SubscriptionsPerTopic == 0 {
@@ -336,14 +330,14 @@ func (v *validator) messages() {
 			v.fail("messageSize", "size %s is there twice", w.Size)
 		}
 	}
-	v.share("randomBytesRatio", s.RandomBytesRatio, 0, 1, closed)
+	v.share("randomBytesRatio", s.RandomBytesRatio, 0, closed)
 	for _, p := range madeUp {
 		if g, ok := v.given.given[p]; ok && !s.UseRandomizedPayloads && g.value != 0.0 && g.value != 0 {
 			v.fail(p, "not used: payloads are %s; allowed with useRandomizedPayloads: true", either(s.PayloadFile != "", "read from payloadFile", "all zero bytes"))
 		}
 	}
 	if s.PayloadFile == "" {
-		v.within("randomizedPayloadPoolSize", s.RandomizedPayloadPoolSize, 1, 1_000_000)
+		v.within("randomizedPayloadPoolSize", s.RandomizedPayloadPoolSize, 1)
 	}
 }
 
@@ -357,11 +351,11 @@ func bytesText(s Size) string {
 
 func (v *validator) keys() {
 	s := v.spec
-	v.within("keys", s.Keys, 1, 100_000_000)
+	v.within("keys", s.Keys, 1)
 	if v.given.has("keys") && s.KeyDistributor == noKey {
 		v.fail("keys", "not used by keyDistributor: NO_KEY; allowed with KEY_ROUND_ROBIN, RANDOM_NANO, RANDOM, ZIPF")
 	}
-	v.share("zipfExponent", s.ZipfExponent, 1, 10, open)
+	v.share("zipfExponent", s.ZipfExponent, 1, open)
 	if v.given.has("zipfExponent") && s.KeyDistributor != keyZipf {
 		v.fail("zipfExponent", "not used by keyDistributor: %s; allowed with ZIPF", s.KeyDistributor)
 	}
@@ -369,7 +363,7 @@ func (v *validator) keys() {
 
 func (v *validator) inFlight() {
 	s := v.spec
-	v.within("inFlight.messages", s.InFlight.Messages, 1, 10_000_000)
+	v.within("inFlight.messages", s.InFlight.Messages, 1)
 	if s.InFlight.Bytes < s.MessageSize.Largest() || s.InFlight.Bytes < 1 {
 		v.fail("inFlight.bytes", "%s holds no message of %s", bytesText(s.InFlight.Bytes), bytesText(s.MessageSize.Largest()))
 	}

@@ -3,7 +3,7 @@ package study
 func (v *validator) backlog() {
 	b := v.spec.Backlog
 	v.amount("backlog", b.Messages, b.Bytes)
-	v.share("backlog.drainRatio", b.DrainRatio, 0, 1, closed)
+	v.share("backlog.drainRatio", b.DrainRatio, 0, closed)
 	switch hasRate := v.given.has("backlog.rate"); {
 	case hasRate && !b.KeepSending:
 		v.fail("backlog.rate", "not used by backlog.keepSending: false")
@@ -29,7 +29,7 @@ func (v *validator) lagging() {
 		path   string
 		n, all int
 	}{{"backlog.topics", s.Backlog.Topics, s.Topics}, {"backlog.subscriptions", s.Backlog.Subscriptions, s.SubscriptionsPerTopic}} {
-		if v.given.has(p.path) && v.within(p.path, p.n, 1, max(1, p.all)) && p.n < p.all {
+		if v.given.has(p.path) && v.between(p.path, p.n, 1, max(1, p.all)) && p.n < p.all {
 			part = p.path
 		}
 	}
@@ -50,7 +50,7 @@ func (v *validator) amount(group string, messages int64, bytes Size) {
 		return
 	}
 	if !byBytes {
-		v.within(group+".messages", int(messages), 1, maxMessages)
+		v.within(group+".messages", int(messages), 1)
 		return
 	}
 	if largest := v.spec.MessageSize.Largest(); bytes < largest || bytes > maxBytes {

@@ -1,0 +1,113 @@
+package study
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// The bounds of what is sensible; beyond them a number is a mistake.
+const (
+	minMessage  = 8 // bytes: a message's identity
+	maxMessage  = 256 << 20
+	minRate     = 1e-6 // messages per second: one in twelve days
+	maxRate     = 100e6
+	maxDuration = Duration(7 * 24 * time.Hour)
+	maxClients  = 1 << 22 // what an identity has room for, see docs/method.md
+	maxNodes    = 99
+	maxMessages = 1e12
+)
+
+// mostOfSetting is the largest number that a setting may have, by its path.
+var mostOfSetting = map[string]float64{
+	"nodes": maxNodes, "replicas": maxNodes, "relays": mostRelays,
+	"topics": maxClients, "partitionsPerTopic": maxClients, "producersPerTopic": maxClients, "subscriptionsPerTopic": maxClients,
+	"consumerPerSubscription": maxClients, "connections": maxClients, "backlog.topics": maxClients, "backlog.subscriptions": maxClients,
+	"pipeline.servers": mostServers, "pipeline.pool": mostConnections, "pipeline.threads": mostConnections,
+	"limits.broker.cpu": mostCores, "limits.server.cpu": mostCores, "limits.balancer.cpu": mostCores, "limits.consumer.cpu": mostCores,
+	"messageSize.size": maxMessage, "messageSize.weight": math.MaxFloat64, "randomBytesRatio": 1, "randomizedPayloadPoolSize": 1_000_000,
+	"keys": 100_000_000, "zipfExponent": 10, "inFlight.messages": 10_000_000, "count.messages": maxMessages, "backlog.messages": maxMessages,
+	"backlog.drainRatio": 1, "sustainable.width": 0.5, "sustainable.exceed": 0.5, "sustainable.confirms": 100, "sustainable.maxTrials": 10_000,
+	"sustainable.quantile": 1, "sustainable.goals.quantile": 1, "curve.fractions": 10,
+}
+
+// mostOfKind is the largest number that the setting at path may have, which mostOfSetting or its kind says.
+func mostOfKind(path string, kind reflect.Type) float64 {
+	if most, ok := mostOfSetting[path]; ok {
+		return most
+	}
+	switch {
+	case kind == reflect.TypeFor[Duration]():
+		return float64(maxDuration)
+	case kind == reflect.TypeFor[Size]():
+		return maxBytes
+	case path == "seed":
+		return math.Inf(1)
+	case isRate(path):
+		return maxRate
+	}
+	return 0
+}
+
+// numbers are the settings of a spec that are numbers or have some in them, in the order of their paths.
+var numbers = sync.OnceValue(func() (all []leaf) {
+	for _, path := range slices.Sorted(maps.Keys(layout().leaves)) {
+		l := layout().leaves[path]
+		switch l.typ.Kind() {
+		case reflect.Int, reflect.Int64, reflect.Float64, reflect.Slice, reflect.Pointer:
+			all = append(all, l)
+		}
+	}
+	return all
+})
+
+// Beyond says which number of a spec that somebody else wrote no study can have; it is empty if there is none.
+func (s Spec) Beyond() string {
+	if c := s.ConsumerPerSubscription; len(c) > 1 && len(c) != s.SubscriptionsPerTopic {
+		return fmt.Sprintf("consumerPerSubscription is of %d subscriptions; subscriptionsPerTopic is %d", len(c), s.SubscriptionsPerTopic)
+	}
+	spec := reflect.ValueOf(s)
+	for _, l := range numbers() {
+		if v := l.in(spec); v.IsValid() {
+			if what := beyond(v, l.path); what != "" {
+				return what
+			}
+		}
+	}
+	return ""
+}
+
+func beyond(v reflect.Value, path string) (what string) {
+	number := math.NaN()
+	switch {
+	case v.Kind() == reflect.Pointer && !v.IsNil():
+		return beyond(v.Elem(), path)
+	case v.Kind() == reflect.Slice:
+		for i := 0; i < v.Len() && what == ""; i++ {
+			what = beyond(v.Index(i), path)
+		}
+		return what
+	case v.Kind() == reflect.Struct:
+		for i := 0; i < v.NumField() && what == ""; i++ {
+			name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
+			what = beyond(v.Field(i), path+"."+name)
+		}
+		return what
+	case v.CanInt():
+		number = float64(v.Int())
+	case v.CanFloat():
+		number = v.Float()
+	default:
+		return ""
+	}
+	most := mostOfKind(path, v.Type())
+	if math.Abs(number) <= most && (number >= 0 || path == "seed") {
+		return ""
+	}
+	return fmt.Sprintf("%s is %v; allowed: 0 to %v", path, v, reflect.ValueOf(most).Convert(v.Type()))
+}
