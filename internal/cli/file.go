@@ -7,9 +7,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"syscall"
 	"time"
+
+	"github.com/brokermark/brokermark/internal/bounded"
 )
 
 // file is an output file that appears at its path when it is complete. Until then it has another name, so that what can't be
@@ -22,9 +23,9 @@ type file struct {
 // newFile begins a file that finish puts at path. A device or a pipe that is there is written to as it is: it must not be
 // replaced.
 func newFile(path string) (*file, error) {
-	path, err := throughOwnLinks(path)
+	path, err := bounded.OwnPath(path)
 	if err != nil {
-		return nil, err
+		return nil, badInput("%s can't be written: %w", path, err)
 	}
 	info, err := os.Stat(path)
 	isDir := err == nil && info.IsDir()
@@ -62,73 +63,6 @@ func openPipe(path string) (*os.File, error) {
 			return nil, &os.PathError{Op: "open", Path: path, Err: errors.New("it is a pipe that nothing reads")}
 		}
 	}
-}
-
-// maxLinks is how many links a path may have, as the kernel has it.
-const maxLinks = 40
-
-// throughOwnLinks returns path with each of its links replaced by what it names. It refuses links of other users than this one and
-// root, and those with a name that such a user may have added: who can make a link where a report is expected must not choose the file that
-// the report replaces.
-func throughOwnLinks(path string) (string, error) {
-	for range maxLinks {
-		link, rest, err := firstLink(path)
-		switch {
-		case err != nil:
-			return "", badInput("%s can't be written: %w", path, err)
-		case link == "":
-			return path, nil
-		}
-		target, err := os.Readlink(link)
-		if err != nil {
-			return "", cannotWrite(path, err)
-		}
-		if !filepath.IsAbs(target) {
-			target = link[:strings.LastIndexByte(link, '/')+1] + target
-		}
-		if exists(link) && !exists(target) { // /proc/self/fd/1 names a pipe so
-			return path, nil
-		}
-		path = target + rest
-	}
-	return "", badInput("%s can't be written: %w", path, syscall.ELOOP)
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
-}
-
-// firstLink returns the beginning of path that is a link, or "", and the rest of path. It is an error if the link is another user's.
-func firstLink(path string) (link, rest string, err error) {
-	for end := 1; end <= len(path); end++ {
-		if end < len(path) && path[end] != '/' {
-			continue
-		}
-		info, err := os.Lstat(path[:end])
-		if err != nil {
-			return "", "", nil // what is not there is no link
-		}
-		if info.Mode()&os.ModeSymlink == 0 {
-			continue
-		}
-		switch s := info.Sys().(*syscall.Stat_t); {
-		case !trusted(s):
-			return "", "", fmt.Errorf("%s is a link that another user made (uid %d)", path[:end], s.Uid)
-		case s.Nlink > 1 && isOpen(filepath.Dir(path[:end])):
-			return "", "", fmt.Errorf("%s is one of %d names of a link, and may be another user's", path[:end], s.Nlink)
-		}
-		return path[:end], path[end:], nil
-	}
-	return "", "", nil
-}
-
-func trusted(s *syscall.Stat_t) bool { return s.Uid == 0 || int(s.Uid) == os.Geteuid() }
-
-// isOpen reports whether other users than this one and root may make files in a folder.
-func isOpen(folder string) bool {
-	info, err := os.Stat(folder)
-	return err != nil || info.Mode()&0o022 != 0 || !trusted(info.Sys().(*syscall.Stat_t))
 }
 
 // finish puts the file at its path, unless err says that it couldn't be written. It returns err, or why that failed; then nothing

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/brokermark/brokermark/internal/bounded"
 	"github.com/brokermark/brokermark/internal/gate"
 	"github.com/brokermark/brokermark/internal/lab"
 	"github.com/brokermark/brokermark/internal/provision"
@@ -387,9 +388,9 @@ func openLog(name, dir string) (io.WriteCloser, error) {
 	if isSQLite(name) {
 		return nil, aStore(name)
 	}
-	name, err := throughOwnLinks(name)
+	name, err := bounded.OwnPath(name)
 	if err != nil {
-		return nil, err
+		return nil, badInput("%s can't be written: %w", name, err)
 	}
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {

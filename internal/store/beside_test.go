@@ -123,6 +123,29 @@ func TestNoFileOfOthersComesBesideAStoreWhileItIsOpened(t *testing.T) {
 	}
 }
 
+// Who can make a link where a store is expected must not choose the file that is written.
+func TestALinkOfAnotherUserIsNoStore(t *testing.T) {
+	if os.Geteuid() != 0 {
+		testkit.Lacks(t, "only root can make files of another user")
+	}
+	store := filepath.Join(t.TempDir(), "s.db")
+	closedStore(t, store)
+	for owner, refused := range map[int]bool{0: false, 4711: true} {
+		link := filepath.Join(t.TempDir(), "s.db")
+		if err := os.Symlink(store, link); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Lchown(link, owner, owner); err != nil {
+			t.Fatal(err)
+		}
+		for _, mode := range []access{reading, appending} {
+			if err := checkFile(link, mode); refused != (ProblemOf(err) == BadURL && strings.Contains(err.Error(), link+" is a link that another user made (uid 4711)")) {
+				t.Errorf("a link of user %d: %v", owner, err)
+			}
+		}
+	}
+}
+
 // Few bytes of a stranger can make up records without an end, or of any size.
 func TestAStoreThatMakesItsRecordsUpIsRefused(t *testing.T) {
 	const columns = `'a' AS point_id, 's' AS study, 1 AS repetition, 'ok' AS status, 0 AS began, 1 AS schema, '{}' AS body`

@@ -13,6 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/brokermark/brokermark/internal/bounded"
 )
 
 // madeUpSQLite lists what computes records when they are read, maybe without an end: such as a view in the place of the table.
@@ -72,6 +74,9 @@ func openSQLite(path string, mode access, patience time.Duration) (db *sql.DB, m
 
 // checkFile refuses a path that can't be opened as a store, with a clearer error than SQLite's.
 func checkFile(path string, mode access) error {
+	if _, err := bounded.OwnPath(path); err != nil {
+		return &Error{Problem: BadURL, Store: path, Detail: fmt.Sprintf("can't be opened: %v; name the file itself", err)}
+	}
 	info, err := os.Stat(path)
 	missing := errors.Is(err, os.ErrNotExist)
 	switch {
