@@ -153,6 +153,8 @@ func TestAStoreThatMakesItsRecordsUpIsRefused(t *testing.T) {
 		"view record": `DROP TABLE record; CREATE VIEW record AS WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n+1 FROM c) SELECT n AS id, ` + columns + ` FROM c`,
 		"view Record": `DROP TABLE record; CREATE VIEW Record AS SELECT 1 AS id, ` + columns,
 		"column body": `ALTER TABLE record DROP COLUMN body; ALTER TABLE record ADD COLUMN body TEXT AS (printf('%.*c', 500000000, 'x')) VIRTUAL`,
+		"virtual record": `DROP TABLE record; CREATE VIRTUAL TABLE record USING fts5(id, point_id, study, repetition, status, began, schema, body);
+			PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = 'CREATE  ' || substr(sql, 8) WHERE name = 'record'`,
 	} {
 		path := filepath.Join(t.TempDir(), "s.db")
 		closedStore(t, path)

@@ -18,7 +18,7 @@ import (
 )
 
 // madeUpSQLite lists what computes records when they are read, maybe without an end: such as a view in the place of the table.
-const madeUpSQLite = `SELECT type || ' ' || name FROM sqlite_master WHERE lower(name) = 'record' AND (type <> 'table' OR sql LIKE 'CREATE VIRTUAL%')
+const madeUpSQLite = `SELECT type || ' ' || name FROM pragma_table_list WHERE schema = 'main' AND lower(name) = 'record' AND type <> 'table'
 	UNION ALL SELECT 'column ' || name FROM pragma_table_xinfo('record') WHERE hidden <> 0`
 
 // sqliteFile returns the backend for a store in a file.
