@@ -139,7 +139,7 @@ func (s scenario) command() string {
 	words := []string{"brokermark run --broker rabbitmq --measure", measure}
 	said := 0
 	for _, p := range parameters {
-		if given, ok := values[p.name]; ok && !slices.ContainsFunc(given, func(v string) bool { return !oneWord.MatchString(v) }) {
+		if given, ok := values[p.name]; ok && !slices.ContainsFunc(given, func(v string) bool { return !number.MatchString(v) }) {
 			words = append(words, p.flag(given))
 			said++
 		}
@@ -151,8 +151,8 @@ func (s scenario) command() string {
 	return command
 }
 
-// oneWord is a value that is no further flag and nothing to any shell: a spec may be a stranger's.
-var oneWord = regexp.MustCompile(`^[A-Za-z0-9.]+$`)
+// number is a value that is no further flag and nothing to any shell: a spec may be a stranger's.
+var number = regexp.MustCompile(`^[0-9]+(\.[0-9]+)?$`)
 
 // trogdorLoads are the specs of Trogdor that a command says: the payload of their messages unless they say another, and what more the
 // command has.

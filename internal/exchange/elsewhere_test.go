@@ -31,7 +31,8 @@ func TestSpecsOfOtherToolsAreAnsweredWithACommand(t *testing.T) {
 		"commands of a shell": {
 			`[{'name': 'a', 'type': 'simple', 'params': [{'producer-count': '1;id'}]}, {'name': 'b', 'type': 'simple', 'params': [{'time-limit': '$(id)'}]},
 			{'name': 'c', 'type': 'simple', 'params': [{'time-limit': '1|id'}]}, {'name': 'd', 'type': 'simple', 'params': [{'time-limit': '1&id'}]},
-			{'name': 'e', 'type': 'simple', 'params': [{'producer-count': '1 --output .bashrc'}]}, {'name': 'f', 'type': 'simple', 'params': [{'time-limit': '-o'}]}]`,
+			{'name': 'e', 'type': 'simple', 'params': [{'producer-count': '1 --output .bashrc'}]}, {'name': 'f', 'type': 'simple', 'params': [{'time-limit': '-o'}]},
+			{'name': 'g', 'type': 'simple', 'params': [{'time-limit': 'notes.txt'}]}]`,
 			[]string{"write a study"},
 			" is: ",
 		},
