@@ -29,9 +29,11 @@ func RegisterProgram(name string, run func(args []string) int) {
 }
 
 // Main must be called first in main, and in TestMain of tests that start brokers: where this process was started to
-// supervise a broker or to be one, Main does that and exits; otherwise it returns at once.
+// supervise a broker or to be one, Main does that and exits; otherwise it returns at once. No process that is started from then on has the
+// files that were open in this one when it was started.
 func Main() {
 	mainCalled = true
+	keepInherited()
 	if len(os.Args) < 2 {
 		return
 	}
@@ -40,6 +42,16 @@ func Main() {
 		os.Exit(supervise())
 	case programArg:
 		os.Exit(runProgram(os.Args[2:]))
+	}
+}
+
+// keepInherited keeps what the starter of this process left open from the processes that this one starts: brokers may run as another user.
+func keepInherited() {
+	open, _ := os.ReadDir("/dev/fd")
+	for _, entry := range open {
+		if fd, err := strconv.Atoi(entry.Name()); err == nil && fd > 2 {
+			syscall.CloseOnExec(fd)
+		}
 	}
 }
 

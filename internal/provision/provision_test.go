@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -22,11 +23,29 @@ func TestMain(m *testing.M) {
 	RegisterProgram("testbroker", testBroker)
 	RegisterProgram("testtool", testTool)
 	RegisterProgram("testinstaller", testInstaller)
+	RegisterProgram("testinherits", func([]string) int {
+		out, err := exec.Command("sh", "-c", "if [ -e /dev/fd/3 ]; then echo inherited; fi").CombinedOutput()
+		fmt.Print(string(out), err)
+		return 0
+	})
 	Register(testRecipe())
 	Main()
 	// The race detector lets every process sleep for a second at its exit; supervisors inherit this.
 	os.Setenv("GORACE", "atexit_sleep_ms=0")
 	os.Exit(m.Run())
+}
+
+func TestWhatWasOpenInThisProcessIsNotInThoseItStarts(t *testing.T) {
+	secret, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer secret.Close()
+	c := exec.Command(os.Args[0], programArg, "0", strconv.Itoa(os.Getpid()), "testinherits")
+	c.ExtraFiles = []*os.File{secret}
+	if out, err := c.CombinedOutput(); err != nil || string(out) != "<nil>" {
+		t.Errorf("%s, %v", out, err)
+	}
 }
 
 // behaviour is what a test wants from the server; it travels as server settings.
