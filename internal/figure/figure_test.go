@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"gonum.org/v1/plot/vg"
 
@@ -21,6 +22,7 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/store/storetest"
 	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/internal/testkit"
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
@@ -48,6 +50,18 @@ func built(t *testing.T, name string, o Options) Figure {
 		t.Fatal(err)
 	}
 	return f
+}
+
+func TestALongNameIsCutAtOnce(t *testing.T) {
+	style, began := letters(smallSize, soft), time.Now()
+	name := strings.Repeat("x", 50_000)
+	got := cut(style, name, 100)
+	if took := time.Since(began); took > testkit.Within(5*time.Second) {
+		t.Errorf("took %s", took)
+	}
+	if width := style.Width(got); width > 100 || width < 90 || !strings.HasSuffix(got, "x…") {
+		t.Errorf("%q is %v wide", got, width)
+	}
 }
 
 func written(t *testing.T, f Figure, format string) []byte {

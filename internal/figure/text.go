@@ -1,6 +1,7 @@
 package figure
 
 import (
+	"sort"
 	"strings"
 
 	"gonum.org/v1/plot/text"
@@ -62,8 +63,6 @@ func cut(style text.Style, s string, width vg.Length) string {
 		return s
 	}
 	runes := []rune(s)
-	for len(runes) > 1 && style.Width(string(runes)+"…") > width {
-		runes = runes[:len(runes)-1]
-	}
-	return string(runes) + "…"
+	fits := sort.Search(len(runes), func(n int) bool { return style.Width(string(runes[:n+1])+"…") > width })
+	return string(runes[:max(1, fits)]) + "…"
 }

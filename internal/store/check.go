@@ -46,10 +46,24 @@ func (r Record) lacks() string {
 		return fmt.Sprintf("its status is %q; allowed: %s", r.Status, strings.Trim(fmt.Sprint(statuses), "[]"))
 	case strange(r.Began) || strange(r.Ended):
 		return fmt.Sprintf("it is from %s to %s; allowed: from 2000 to 2099", r.Began.Format(time.RFC3339), r.Ended.Format(time.RFC3339))
+	case r.longName() > mostOfName:
+		return fmt.Sprintf("it has a name of %d bytes; allowed: %d", r.longName(), mostOfName)
 	case r.Host.MemoryBytes < 0 || r.Host.Cores < 0:
 		return fmt.Sprintf("its host has %d cores and %d bytes of memory; allowed: 0 or more", r.Host.Cores, r.Host.MemoryBytes)
 	}
 	return ""
+}
+
+// mostOfName bounds what a record is called by: names are measured and cut where they are drawn.
+const mostOfName = 10_000 // bytes
+
+// longName is the length of the longest text that the record is called by.
+func (r Record) longName() int {
+	longest := max(len(r.PointID), len(r.Study), len(r.Label), len(r.Spec.Name), len(r.Spec.Label), len(r.Spec.Broker), len(r.Spec.Version))
+	for axis, value := range r.Axes {
+		longest = max(longest, len(axis), len(value))
+	}
+	return longest
 }
 
 // strange reports whether nothing was measured at that time; the zero time stands for none.

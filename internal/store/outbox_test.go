@@ -354,10 +354,13 @@ func TestWhatTheStoreHasTakenIsCountedInWords(t *testing.T) {
 func TestALineThatIsNoRecordHoldsNoneBehindItBackAndIsKept(t *testing.T) {
 	impossible := record("a", 9)
 	impossible.Result = &Result{Measurement: Measurement{PublishRate: -1}}
+	long := record("a", 9)
+	long.Axes = map[string]string{"g": strings.Repeat("x", 10_001)}
 	endless := record("a", 9)
 	endless.Spec.SubscriptionsPerTopic = 1e18
 	for bad, why := range map[string]string{
 		"\x00\x00\n":           ":2: not a record",
+		line(t, long):          ":2: not a record: it has a name of 10001 bytes; allowed: 10000",
 		line(t, endless):       ":2: not a record: its spec's subscriptionsPerTopic is 1000000000000000000; allowed: 0 to 4194304",
 		line(t, impossible):    ":2: not a record: its publish_rate is -1",
 		line(t, record("", 9)): ":2: not a record: it has no point_id",
