@@ -202,7 +202,7 @@ func (s *shell) showAgents(list []fleet.Status) error {
 		}
 		fields := []string{i.Name, i.Host, strconv.Itoa(i.PID), i.OS, strconv.Itoa(i.Cores), load, i.Build, busy}
 		for n, text := range fields { // every holder of the token chooses its own
-			fields[n] = strings.ReplaceAll(render.CleanLines(text), "\n", " ")
+			fields[n] = render.Line(text)
 		}
 		fmt.Fprintln(w, strings.Join(fields, "\t"))
 	}

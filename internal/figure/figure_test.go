@@ -52,6 +52,15 @@ func built(t *testing.T, name string, o Options) Figure {
 	return f
 }
 
+// A control character makes an SVG no XML, and one of those that reorder what stands around them makes a name look like another.
+func TestNoTextOfAFigureHoldsControlCharacters(t *testing.T) {
+	f := built(t, "cost", Options{})
+	f.Title = "a\x1b[31m\u202eb\tc"
+	if svg := string(written(t, f, "svg")); !strings.Contains(svg, ">a[31mb c<") || strings.ContainsAny(svg, "\x1b\u202e") {
+		t.Error("the title is written as it is")
+	}
+}
+
 func TestALongNameIsCutAtOnce(t *testing.T) {
 	style, began := letters(smallSize, soft), time.Now()
 	name := strings.Repeat("x", 50_000)

@@ -6,11 +6,14 @@ import (
 	"io"
 	"strings"
 
+	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgpdf"
 	"gonum.org/v1/plot/vg/vgsvg"
+
+	"github.com/brokermark/brokermark/internal/render"
 )
 
 // Formats are the formats that Write knows.
@@ -32,7 +35,7 @@ func (f Figure) Write(w io.Writer, format string) error {
 	default:
 		return fmt.Errorf("unknown format %q; known: %s", format, strings.Join(Formats, ", "))
 	}
-	f.drawOn(draw.New(c))
+	f.drawOn(draw.New(harmless{c}))
 	var file bytes.Buffer
 	if _, err := c.WriteTo(&file); err != nil {
 		return err
@@ -43,6 +46,14 @@ func (f Figure) Write(w io.Writer, format string) error {
 	}
 	_, err := w.Write(text)
 	return err
+}
+
+// harmless is a canvas whose texts have no control characters, which no XML may hold, and none that reorder their surroundings: names in records
+// may be a stranger's.
+type harmless struct{ vg.CanvasWriterTo }
+
+func (c harmless) FillString(face font.Face, at vg.Point, text string) {
+	c.CanvasWriterTo.FillString(face, at, render.Line(text))
 }
 
 // svgFonts names fonts whose letters are as wide as those of Liberation Sans. An SVG holds no font,

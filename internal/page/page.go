@@ -142,9 +142,9 @@ func write(w io.Writer, s Source, title string, makeTexts func() (texts, error))
 	script = scriptEnd.ReplaceAllString(script, `<\/$1`)
 	var out bytes.Buffer
 	err = pageTemplate.Execute(&out, content{
-		Title: title, Policy: policyFor(script), Style: template.CSS(style), Script: template.JS(script), Data: template.JS(figures),
+		Title: render.Line(title), Policy: policyFor(script), Style: template.CSS(style), Script: template.JS(script), Data: template.JS(figures),
 		Above: template.HTML(text.above + render.Fragment(reports.Gates(s.Gates), "gates", 2)), Below: template.HTML(text.below),
-		Figures: s.hasFigures(), Origin: origin(s), Command: s.Command,
+		Figures: s.hasFigures(), Origin: render.Line(origin(s)), Command: render.Line(s.Command),
 	})
 	if err != nil {
 		return fmt.Errorf("the page %q: %w", title, err)

@@ -81,6 +81,9 @@ func Render(w io.Writer, d document.Document, format string, o Options) error {
 // two spaces in a row.
 func clean(text string) string { return strings.Join(strings.Fields(CleanLines(text)), " ") }
 
+// Line returns text without what CleanLines removes and without line breaks, each of which becomes a space.
+func Line(text string) string { return strings.ReplaceAll(CleanLines(text), "\n", " ") }
+
 // CleanLines returns text whose line breaks and spaces stay. It has no control characters, which could drive a terminal, no characters
 // that reorder or hide their surroundings, and no broken UTF-8. Tabs become spaces.
 func CleanLines(text string) string {
