@@ -19,6 +19,7 @@ import (
 	"github.com/brokermark/brokermark/internal/bounded"
 	"github.com/brokermark/brokermark/internal/catalog"
 	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/render"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/suggest"
 )
@@ -147,7 +148,8 @@ func (w *wishes) take(key, value *yaml.Node) error {
 				return err
 			}
 			c := advise.Contender{Line: n.Line}
-			c.Name, _ = plain.(map[string]any)["name"].(string)
+			called, _ := plain.(map[string]any)["name"].(string)
+			c.Name = strings.TrimSpace(render.Line(called))
 			c.Set, _ = plain.(map[string]any)["set"].(map[string]any)
 			if c.Name == "" || c.Set["broker"] == nil {
 				return badInput("%s:%d: brokers: no contender; allowed: a broker's name, or {name: mine, set: {broker: kafka, client: {linger.ms: 0}}}", w.file, n.Line)

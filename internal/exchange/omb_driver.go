@@ -61,7 +61,7 @@ func ReadOMBDriver(file map[string]any) (OMBDriver, error) {
 	name, read := ombReaderOf(fmt.Sprint(file["driverClass"]))
 	if read == nil {
 		return OMBDriver{}, fmt.Errorf("drivers of the OpenMessaging Benchmark for %s are not read; allowed: %s. Give the broker and its settings as flags, such as --broker nats --set client.NAME=VALUE",
-			name, strings.Join(slices.Sorted(maps.Keys(ombReaders)), ", "))
+			inLine(name), strings.Join(slices.Sorted(maps.Keys(ombReaders)), ", "))
 	}
 	r := &ombReader{left: file}
 	r.ignore("name", "driverClass", "reset")
@@ -117,7 +117,7 @@ func (r *ombReader) ignore(paths ...string) {
 // address takes where the broker is, which is attached to only if that is asked for. The broker is the first of the settings.
 func (r *ombReader) address(what string, at any) {
 	if at != nil {
-		r.Notes = append(r.Notes, secret.Redact(fmt.Sprintf("%s: %v is not used: %s is started here unless --attach says where one is", what, at, r.Settings[0].Value)))
+		r.Notes = append(r.Notes, inLine(secret.Redact(fmt.Sprintf("%s: %v is not used: %s is started here unless --attach says where one is", what, at, r.Settings[0].Value))))
 	}
 }
 

@@ -241,3 +241,20 @@ func BenchmarkThousandPoints(b *testing.B) {
 		}
 	}
 }
+
+// Else a stranger's document could write lines of its own into progress and errors.
+func TestWhatIsShownOfADocumentIsOneLine(t *testing.T) {
+	s, err := Parse("f.yaml", []byte(`{name: "a\nb", base: {broker: sim, measure: peak}, axes: {g: [{name: "x\nbrokermark: fine", set: {topics: 1}}, {name: y, set: {topics: 2}}]}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	points, err := s.Points()
+	if err != nil || s.Name != "a b" || points[0].Label != "x brokermark: fine" || points[0].Spec.Label != points[0].Label {
+		t.Errorf("%q, %q, %v", s.Name, points[0].Label, err)
+	}
+	for _, doc := range []string{`"k\nbrokermark: fine": 1`, `client: {"k\e[31m": 1}`, `sweeps: [{name: "k\nbrokermark: fine"}, {name: "k\nbrokermark: fine"}]`} {
+		if _, err := Parse("f.yaml", []byte(doc)); err == nil || strings.ContainsAny(err.Error(), "\n\x1b") {
+			t.Errorf("%s: %q", doc, err)
+		}
+	}
+}

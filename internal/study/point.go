@@ -238,10 +238,13 @@ func (e *expansion) keep(p Point, w sweep) {
 	if p.Spec.Name == "" {
 		p.Spec.Name = e.study.Name
 	}
-	p.Spec.Label = strings.TrimSpace(p.Spec.Label + " " + e.label(p, w))
+	p.Spec.Label = oneLine(p.Spec.Label + " " + e.label(p, w))
 	p.Label = p.Spec.Label
 	e.points = append(e.points, p)
 }
+
+// oneLine is a text whose line breaks are spaces: progress and errors show names and labels, which may be a stranger's, as they are.
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // label makes the words that tell a point from its neighbours.
 func (e *expansion) label(p Point, w sweep) string {

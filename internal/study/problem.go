@@ -15,8 +15,10 @@ type Problem struct {
 	Text string
 }
 
-// String is study.yaml:7: load.rate: what is wrong.
-func (p Problem) String() string {
+// String is study.yaml:7: load.rate: what is wrong. It is one line, whatever it quotes of a document.
+func (p Problem) String() string { return strings.ReplaceAll(p.text(), "\n", " ") }
+
+func (p Problem) text() string {
 	text := p.Text
 	if p.Path != "" {
 		text = p.Path + ": " + text

@@ -258,10 +258,14 @@ const (
 	maxKey      = 250 // bytes: the path of a value has all keys above it
 )
 
-// crowded refuses a list or a mapping with more elements than a study has use for, and longer keys, anywhere below n, which stands at key.
+// crowded refuses a list or a mapping with more elements than a study has use for, and keys that are longer or no line, anywhere below n, which
+// stands at key.
 func crowded(name, key string, n *yaml.Node) error {
 	if len(key) > maxKey {
 		return refusal(name, n.Line, "a key of %d bytes; allowed: %d", len(key), maxKey)
+	}
+	if strings.ContainsFunc(key, func(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }) {
+		return refusal(name, n.Line, "%q: a key is one line, without control characters", key)
 	}
 	each := 1
 	if n.Kind == yaml.MappingNode {
@@ -381,7 +385,7 @@ func (s *Study) mergeFlat(d decoder, flat layer) {
 	for _, f := range flat {
 		switch f.path {
 		case "name":
-			s.Name = f.value.(string)
+			s.Name = oneLine(f.value.(string))
 		case "seed":
 			s.Seed = f.value.(int64)
 		}
