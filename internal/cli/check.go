@@ -212,6 +212,9 @@ func askedByAll(points []study.Point) string {
 		}
 		asked = slices.DeleteFunc(asked, func(w string) bool { return !slices.Contains(own, w) })
 		objectives = slices.DeleteFunc(objectives, func(w string) bool { return !slices.Contains(bounds, w) })
+		if len(asked)+len(objectives) == 0 {
+			break
+		}
 	}
 	var sentences []string
 	if len(asked) > 0 {

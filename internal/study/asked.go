@@ -53,7 +53,10 @@ func (s Spec) Asked() []string {
 	fromCauses, from, own := reflect.ValueOf(fixed()), reflect.ValueOf(complete(d)), reflect.ValueOf(s)
 	var asked []string
 	for _, a := range abouts {
-		if slices.ContainsFunc(left, func(u string) bool { return a.path == u || strings.HasPrefix(a.path, u+".") }) {
+		if slices.ContainsFunc(left, func(u string) bool {
+			below, ok := strings.CutPrefix(a.path, u)
+			return ok && (below == "" || below[0] == '.')
+		}) {
 			continue
 		}
 		defaults := from
