@@ -4,6 +4,7 @@ package browse
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"embed"
 	"errors"
@@ -141,7 +142,7 @@ func (s site) read(ctx context.Context, where string) ([]store.Record, error) {
 	if err != nil && store.ProblemOf(err) == "" {
 		return nil, badRequest(err) // the selection makes no sense, or selects nothing
 	}
-	return records, err
+	return records, cmp.Or(err, ctx.Err())
 }
 
 // report writes the report that the request names, of the records that it selects.
@@ -161,6 +162,7 @@ func (s site) report(out *bytes.Buffer, r *http.Request) error {
 	}
 	set := results.Of(records)
 	source := s.Page(set, where, args...)
+	source.Context = r.Context()
 	if name == reports.Default {
 		return page.Summary(out, source)
 	}
@@ -193,7 +195,9 @@ func (s site) compare(out *bytes.Buffer, r *http.Request) error {
 	if why := reports.NothingToCompare(first, second, named...); why != "" {
 		return badRequest(errors.New(why))
 	}
-	return page.Compare(out, first, second, named, s.Page(nil, where, "compare", a, b))
+	source := s.Page(nil, where, "compare", a, b)
+	source.Context = r.Context()
+	return page.Compare(out, first, second, named, source)
 }
 
 // side reads the records of one side of a comparison, among those that where selects.

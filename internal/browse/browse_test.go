@@ -60,6 +60,23 @@ var under = store.Running{
 	Pages:  []store.Page{{URL: "http://127.0.0.1:8080/", Host: "here"}},
 }
 
+func TestThePageOfARequestThatEndedIsNotMade(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	s := shelf(demo(), under)
+	read := s.Read
+	s.Read = func(ctx context.Context, where string) ([]store.Record, error) {
+		defer cancel()
+		return read(ctx, where)
+	}
+	s.Page = func(*results.Set, string, ...string) page.Source {
+		t.Error("the page is made")
+		return page.Source{}
+	}
+	for _, path := range []string{"/report", "/compare?a=kafka&b=nats"} {
+		Handler(s).ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, http.MethodGet, path, nil))
+	}
+}
+
 func TestAStoreIsBrowsedFromItsListToReportsAndComparisons(t *testing.T) {
 	testkit.NotShort(t) // it is not our code that runs in a browser
 	for name, screen := range map[string]browsertest.Screen{

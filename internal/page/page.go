@@ -4,6 +4,7 @@ package page
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
@@ -35,17 +36,25 @@ var pageTemplate = template.Must(template.New("page").Parse(pageHTML))
 
 // Source is the material of a page.
 type Source struct {
-	Set     *results.Set   // drawn as figures by Summary; no figures if it is nil or empty
-	Gates   []gate.Verdict // of the thresholds that the command was given; nil if there were none
-	Command string         // as typed to make the page
-	Tool    string         // version of brokermark
+	Set     *results.Set    // drawn as figures by Summary; no figures if it is nil or empty
+	Gates   []gate.Verdict  // of the thresholds that the command was given; nil if there were none
+	Command string          // as typed to make the page
+	Tool    string          // version of brokermark
+	Context context.Context // the page isn't finished once it ends; nil: it never does
+}
+
+func (s Source) ended() error {
+	if s.Context == nil {
+		return nil
+	}
+	return s.Context.Err()
 }
 
 func (s Source) hasFigures() bool { return s.Set != nil && len(s.Set.Records) > 0 }
 
 // Summary writes the whole report over s.Set: verdict, tables, figures, refused and void points, and how to repeat it.
 func Summary(w io.Writer, s Source) error {
-	return write(w, s, "Brokermark report", func() (texts, error) { return compose(s.Set) })
+	return write(w, s, "Brokermark report", func() (texts, error) { return compose(s) })
 }
 
 // Document writes one document, without figures but its drawings, whatever s.Set is.
@@ -180,6 +189,9 @@ func encodeFigures(s Source) ([]byte, error) {
 	}
 	repeat, err := instructionsOf(s.Set)
 	if err != nil {
+		return nil, err
+	}
+	if err := s.ended(); err != nil {
 		return nil, err
 	}
 	figures := figuresOf(s.Set)

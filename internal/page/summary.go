@@ -56,17 +56,18 @@ const (
 	doubtsReport    = "doubts"
 )
 
-func compose(set *results.Set) (texts, error) {
+func compose(s Source) (texts, error) {
+	set := s.Set
 	summary, headToHead := reports.Summary(set), reports.HeadToHead(set)
 	opening := charts(headToHead, set.Points) + cards(summary.Opening)
 	if len(set.Points) == 0 {
 		return texts{above: opening}, nil
 	}
-	promises, err := tablesOf(promiseReport, set)
+	promises, err := s.tablesOf(promiseReport)
 	if err != nil {
 		return texts{}, err
 	}
-	advice, err := tablesOf(recommendReport, set)
+	advice, err := s.tablesOf(recommendReport)
 	if err != nil {
 		return texts{}, err
 	}
@@ -77,7 +78,7 @@ func compose(set *results.Set) (texts, error) {
 		title: "In figures", about: "Who sustains what, at which latency and cost, under which guarantee.",
 		blocks: withoutShown(comparison, summary.Opening), notePrefix: "h",
 	}
-	doubts, err := tablesOf(doubtsReport, set)
+	doubts, err := s.tablesOf(doubtsReport)
 	if err != nil {
 		return texts{}, err
 	}
@@ -107,8 +108,11 @@ func fromFirstHeading(blocks []document.Block) []document.Block {
 }
 
 // tablesOf builds a report by its name. It has no blocks if the report has no table, only the sentence that says why.
-func tablesOf(name string, set *results.Set) ([]document.Block, error) {
-	d, err := buildReport(name, set)
+func (s Source) tablesOf(name string) ([]document.Block, error) {
+	if err := s.ended(); err != nil {
+		return nil, err
+	}
+	d, err := buildReport(name, s.Set)
 	if err != nil || len(d.Tables()) == 0 {
 		return nil, err
 	}

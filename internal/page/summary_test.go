@@ -1,7 +1,10 @@
 package page
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -41,7 +44,7 @@ func TestAPageShowsEveryGoalOfASearch(t *testing.T) {
 	r.Result.Sustainable = &store.Sustainable{HeldNs: 20e9, Low: 500, High: 520, Goals: []store.GoalResult{
 		{Low: 500, High: 520, Conditional: 499}, {LatencyNs: 2e6, Quantile: 0.9, Undecided: "no rate passed"},
 	}}
-	texts, err := compose(results.Of([]store.Record{r}))
+	texts, err := compose(Source{Set: results.Of([]store.Record{r})})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +61,7 @@ func TestThePageOpensWithAPictureOfEveryContender(t *testing.T) {
 	for i := range records {
 		records[i].Spec.Faults = nil // the latency of a fault trial is not drawn
 	}
-	texts, err := compose(results.Of(records))
+	texts, err := compose(Source{Set: results.Of(records)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +79,7 @@ func TestThePageOpensWithAPictureOfEveryContender(t *testing.T) {
 	if !strings.Contains(text, "<h2>Verdict</h2>") {
 		t.Error("the verdict doesn't come after the picture")
 	}
-	if texts, err := compose(results.Of(nil)); err != nil || strings.Contains(texts.above, "At a glance") {
+	if texts, err := compose(Source{Set: results.Of(nil)}); err != nil || strings.Contains(texts.above, "At a glance") {
 		t.Errorf("a picture of nothing: %v, %s", err, texts.above)
 	}
 }
@@ -138,5 +141,14 @@ func TestAContenderHasTheColourOfItsLines(t *testing.T) {
 		if got := colour(fmt.Sprint(i)); got != i%8 {
 			t.Errorf("name %d has colour %d", i, got)
 		}
+	}
+}
+
+func TestAPageIsNotFinishedForARequestThatEnded(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	r := store.Record{PointID: "1", Status: store.OK, Spec: study.Spec{Broker: "kafka", Measure: "peak"}, Result: &store.Result{}}
+	if err := Summary(io.Discard, Source{Set: results.Of([]store.Record{r}), Context: ctx}); !errors.Is(err, context.Canceled) {
+		t.Errorf("the page ends with %v", err)
 	}
 }
