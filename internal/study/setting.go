@@ -185,6 +185,10 @@ func (d decoder) renamed(list []setting, written, path string) []setting {
 
 // unknown complains about a path, with the nearest one that exists where it was written.
 func (d decoder) unknown(at place, path, shown string, also []string) {
+	if len(d.found) > 10*shownProblems { // nearly all of those shown have been found, and to look for what was meant takes a while
+		d.add(at, join(shown, path), "unknown key")
+		return
+	}
 	group, name := "", path
 	names := append(slices.Clone(also), otherNames()...)
 	if head, tail, nested := cutLast(path); nested && layout().groups[head] != nil {

@@ -352,17 +352,21 @@ func (s *Study) decode(d decoder, root *yaml.Node) {
 // refused in one sentence; a mistyped key is not among them, unless the document also has the one that it is like: partitionsPerTopicList
 // beside partitionsPerTopic.
 func (d decoder) forkKeys(root *yaml.Node) []string {
+	isOfWorkload := func(key *yaml.Node) bool {
+		return slices.Contains([]string{"producerRate", "testDurationMinutes", "consumerBacklogSizeGB"}, key.Value)
+	}
+	if !slices.ContainsFunc(root.Content, isOfWorkload) {
+		return nil
+	}
 	var keys []string
-	isWorkload, at := false, root
+	at := root
 	names := slices.Concat(studyKeys, otherNames(), layout().groups[""])
 	for i := 0; i+1 < len(root.Content); i += 2 {
 		names = slices.DeleteFunc(names, func(name string) bool { return name == root.Content[i].Value })
 	}
 	for i := 0; i+1 < len(root.Content); i += 2 {
 		switch key := root.Content[i]; {
-		case slices.Contains([]string{"producerRate", "testDurationMinutes", "consumerBacklogSizeGB"}, key.Value):
-			isWorkload = true
-		case slices.Contains(studyKeys, key.Value) || known(key.Value) || suggest.Nearest(key.Value, names) != "":
+		case isOfWorkload(key) || slices.Contains(studyKeys, key.Value) || known(key.Value) || suggest.Nearest(key.Value, names) != "":
 		default:
 			if len(keys) == 0 {
 				at = key
@@ -370,7 +374,7 @@ func (d decoder) forkKeys(root *yaml.Node) []string {
 			keys = append(keys, key.Value)
 		}
 	}
-	if !isWorkload || len(keys) == 0 {
+	if len(keys) == 0 {
 		return nil
 	}
 	d.add(d.at(at), "", "%s: without counterpart here; a fork of the OpenMessaging Benchmark has such keys: leave them out", strings.Join(keys, ", "))
