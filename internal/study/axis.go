@@ -43,10 +43,10 @@ func (a axis) sets(path string) bool {
 type rule []condition
 
 type condition struct {
-	name   string                     // of an axis of named choices; "" where values are settings
-	labels []string                   // of that axis
-	any    []layer                    // one of these
-	says   map[string]map[string]bool // the texts of any, by their paths
+	name   string   // of an axis of named choices; "" where values are settings
+	labels []string // of that axis
+	any    []layer  // one of these
+	says   sayings  // the texts of any, by their paths; labels, by ""
 	at     place
 	path   string
 }
@@ -274,7 +274,7 @@ func (d decoder) rules(n *yaml.Node, path string) []rule {
 }
 
 func (d decoder) condition(p pair, full string) condition {
-	c := condition{at: d.at(p.keyNode), path: join(full, p.key), says: map[string]map[string]bool{}}
+	c := condition{at: d.at(p.keyNode), path: join(full, p.key), says: sayings{}}
 	items := []*yaml.Node{p.value}
 	if p.value.Kind == yaml.SequenceNode {
 		items = d.items(p.value, c.path)
@@ -283,16 +283,23 @@ func (d decoder) condition(p pair, full string) condition {
 		if !known(p.key) {
 			c.name = p.key
 			c.labels = append(c.labels, item.Value)
+			c.says.add("", item.Value)
 			continue
 		}
 		if set := d.settings(item, item, p.key, full, nil); len(set) > 0 {
 			c.any = append(c.any, set)
-			paths, texts := pathsAndTexts(set)
-			if c.says[paths] == nil {
-				c.says[paths] = map[string]bool{}
-			}
-			c.says[paths][texts] = true
+			c.says.add(pathsAndTexts(set))
 		}
 	}
 	return c
+}
+
+// sayings are texts by the paths that say them.
+type sayings map[string]map[string]bool
+
+func (s sayings) add(paths, texts string) {
+	if s[paths] == nil {
+		s[paths] = map[string]bool{}
+	}
+	s[paths][texts] = true
 }

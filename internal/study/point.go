@@ -280,21 +280,27 @@ func (e *expansion) label(p Point, w sweep) string {
 
 // excludes reports whether a rule of the sweep drops the point.
 func (w sweep) excludes(p Point) bool {
-	fails := func(c condition) bool { return !c.holds(p) }
+	spec, said := reflect.ValueOf(p.Spec), map[string]string{}
+	fails := func(c condition) bool { return !c.holds(p.Axes, spec, said) }
 	return slices.ContainsFunc(w.exclude, func(r rule) bool { return !slices.ContainsFunc(r, fails) })
 }
 
-func (c condition) holds(p Point) bool {
+// holds reports whether a point with these axes and this spec meets the condition. What the spec says at paths is noted in said.
+func (c condition) holds(axes map[string]string, spec reflect.Value, said map[string]string) bool {
 	if c.name != "" {
-		return slices.Contains(c.labels, p.Axes[c.name])
+		return c.says[""][axes[c.name]]
 	}
-	spec := reflect.ValueOf(p.Spec)
 	for paths, texts := range c.says {
-		var is []string
-		for path := range strings.SplitSeq(paths, apart) {
-			is = append(is, valueAt(spec, path))
+		is, known := said[paths]
+		if !known {
+			var each []string
+			for path := range strings.SplitSeq(paths, apart) {
+				each = append(each, valueAt(spec, path))
+			}
+			is = strings.Join(each, apart)
+			said[paths] = is
 		}
-		if texts[strings.Join(is, apart)] {
+		if texts[is] {
 			return true
 		}
 	}

@@ -57,11 +57,20 @@ func (l layer) put(s setting) layer {
 	return append(l, s)
 }
 
-// clash finds the first of more that l already says; an implied measure never clashes.
-func (l layer) clash(more []setting) (first, second setting, twice bool) {
+// places are the indices of the settings of l by their paths.
+func (l layer) places() map[string]int {
+	at := map[string]int{}
+	for i, s := range l {
+		at[s.path] = i
+	}
+	return at
+}
+
+// clash finds the first of more that l, which has its settings at these places, already says; an implied measure never clashes.
+func clash(at map[string]int, l layer, more []setting) (first, second setting, twice bool) {
 	for _, s := range more {
-		if f, ok := l.find(s.path); ok && s.path != impliedMeasure {
-			return f, s, true
+		if i, there := at[s.path]; there && s.path != impliedMeasure {
+			return l[i], s, true
 		}
 	}
 	return setting{}, setting{}, false
@@ -93,17 +102,23 @@ func (d decoder) versionsOf(key, n *yaml.Node, full string) []setting {
 // print before it. Keys in skip are left to the caller.
 func (d decoder) layer(n *yaml.Node, prefix, shown string, skip []string) layer {
 	var out layer
+	at := map[string]int{} // in out, by path
 	for _, p := range d.pairs(n, join(shown, prefix)) {
 		if prefix == "" && slices.Contains(skip, p.key) {
 			continue
 		}
 		given := d.settings(p.keyNode, p.value, join(prefix, p.key), shown, skip)
-		if first, s, twice := out.clash(given); twice {
+		if first, s, twice := clash(at, out, given); twice {
 			d.add(s.at, join(shown, s.as), "given twice: %q%s means the same", first.as, onLine(first.at))
 			continue
 		}
 		for _, s := range given {
-			out = out.put(s)
+			if i, there := at[s.path]; there {
+				out[i] = s
+				continue
+			}
+			at[s.path] = len(out)
+			out = append(out, s)
 		}
 	}
 	return out

@@ -24,15 +24,18 @@ func TestALongDocumentIsReadOrRefusedSoon(t *testing.T) {
 	for name, c := range map[string]struct {
 		doc, says string
 	}{
-		"equal values":        {"measure: curve\ncurve.rates: [" + many(1_500_000, func(int) string { return "1" }) + "]", "f.yaml: 1500000 values or lines; allowed: 200000"},
-		"lines":               {"topics: 1\n" + strings.Repeat("\n", 300_000), "f.yaml: 300001 values or lines; allowed: 200000"},
-		"rates":               {"measure: curve\ncurve.rates: [" + many(150_000, number) + "]", "f.yaml:2: curve.rates: 150000 elements; allowed: 10000"},
-		"as many rates":       {"measure: curve\ncurve.rates: [" + many(10_000, number) + "]", ""},
-		"an axis":             {"axes: {load.rate: [" + many(10_001, number) + "]}", "f.yaml:1: load.rate: 10001 elements; allowed: 10000"},
-		"axes":                {"axes: {" + many(201, func(i int) string { return fmt.Sprintf("server.a%d: [1]", i) }) + "}", "f.yaml:1: axes: 201 elements; allowed: 200"},
-		"settings":            {"server: {" + many(10_001, func(i int) string { return fmt.Sprintf("a%d: 1", i) }) + "}", "f.yaml:1: server: 10001 elements; allowed: 10000"},
-		"sweeps":              {"sweeps: [" + many(201, func(i int) string { return fmt.Sprintf("{name: s%d}", i) }) + "]", "f.yaml:1: sweeps: 201 elements; allowed: 200"},
-		"rules":               {"exclude: [" + many(201, func(int) string { return "{topics: 1}" }) + "]", "f.yaml:1: exclude: 201 elements; allowed: 200"},
+		"equal values":  {"measure: curve\ncurve.rates: [" + many(1_500_000, func(int) string { return "1" }) + "]", "f.yaml: 1500000 values or lines; allowed: 200000"},
+		"lines":         {"topics: 1\n" + strings.Repeat("\n", 300_000), "f.yaml: 300001 values or lines; allowed: 200000"},
+		"rates":         {"measure: curve\ncurve.rates: [" + many(150_000, number) + "]", "f.yaml:2: curve.rates: 150000 elements; allowed: 10000"},
+		"as many rates": {"measure: curve\ncurve.rates: [" + many(10_000, number) + "]", ""},
+		"an axis":       {"axes: {load.rate: [" + many(10_001, number) + "]}", "f.yaml:1: load.rate: 10001 elements; allowed: 10000"},
+		"axes":          {"axes: {" + many(201, func(i int) string { return fmt.Sprintf("server.a%d: [1]", i) }) + "}", "f.yaml:1: axes: 201 elements; allowed: 200"},
+		"settings":      {"server: {" + many(10_001, func(i int) string { return fmt.Sprintf("a%d: 1", i) }) + "}", "f.yaml:1: server: 10001 elements; allowed: 10000"},
+		"sweeps":        {"sweeps: [" + many(201, func(i int) string { return fmt.Sprintf("{name: s%d}", i) }) + "]", "f.yaml:1: sweeps: 201 elements; allowed: 200"},
+		"rules":         {"exclude: [" + many(201, func(int) string { return "{topics: 1}" }) + "]", "f.yaml:1: exclude: 201 elements; allowed: 200"},
+		"points of many rules": {"axes: {topics: {from: 1, to: 100, step: 1}, size: {from: 100, to: 199, step: 1}}\nexclude: [" + many(199, func(i int) string {
+			return fmt.Sprintf("{partitions: 1, producers: 1, subscriptions: 1, nodes: 1, replicas: 1, consumers: 1, tls: off, topics: 1, size: %d}", 100+i/2)
+		}) + "]", ""},
 		"values of a rule":    {"axes: {load.rate: [" + many(10_000, number) + "]}\nexclude: [{load.rate: [" + many(9_999, number) + "]}]", ""},
 		"no values of a rule": {"axes: {load.rate: [" + many(10_000, number) + "]}\nexclude: [{load.rate: [" + many(10_000, func(i int) string { return fmt.Sprint(i + 100_000) }) + "]}]", "100000 is not one of 1000, 1001"},
 		"no names of a rule": {"axes: {x: [" + many(10_000, func(i int) string { return fmt.Sprintf("{name: a%d, set: {load.rate: %d}}", i, i+5) }) + "]}\nexclude: [{x: [" +

@@ -383,7 +383,8 @@ func (d decoder) forkKeys(root *yaml.Node) []string {
 
 // mergeFlat adds the settings at the top level to the base; name and seed there are the study's too.
 func (s *Study) mergeFlat(d decoder, flat layer) {
-	if first, second, twice := s.base.clash(flat); twice && second.path != "name" && second.path != "seed" {
+	at := s.base.places()
+	if first, second, twice := clash(at, s.base, flat); twice && second.path != "name" && second.path != "seed" {
 		d.add(second.at, second.as, "given twice: also in base%s", onLine(first.at))
 	}
 	for _, f := range flat {
@@ -393,7 +394,7 @@ func (s *Study) mergeFlat(d decoder, flat layer) {
 		case "seed":
 			s.Seed = f.value.(int64)
 		}
-		if _, there := s.base.find(f.path); !there {
+		if _, there := at[f.path]; !there {
 			s.base = append(s.base, f)
 		}
 	}
