@@ -1,5 +1,5 @@
 // Package bounded reads what somebody else wrote up to a limit, so that a wrong file or a broken server can't fill the
-// memory. It knows nothing of what is read.
+// memory, and finds paths that lead through no link of theirs. It knows nothing of what is read.
 package bounded
 
 import (
