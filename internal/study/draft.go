@@ -91,8 +91,11 @@ func (d *draft) put(l layer, rank int) {
 	}
 }
 
-// where tells where path, or the first setting below it, was written.
+// where returns where path, or the first setting below it, was written.
 func (d *draft) where(path string) (at place, given bool) {
+	if g, ok := d.given[path]; ok {
+		return g.at, true
+	}
 	if under := d.under(path); len(under) > 0 {
 		return d.given[under[0]].at, true
 	}
