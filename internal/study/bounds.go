@@ -83,7 +83,7 @@ func (s Spec) Beyond() string {
 }
 
 func beyond(v reflect.Value, path string) (what string) {
-	number := math.NaN()
+	var number float64
 	switch {
 	case v.Kind() == reflect.Pointer && !v.IsNil():
 		return beyond(v.Elem(), path)
