@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/brokermark/brokermark/internal/remark"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 // effort is what many searches took, and what they found.
@@ -81,6 +82,7 @@ func disturbed(q *queue, goals []Goal) func(context.Context, Request) (Answer, e
 
 // The log shows what the searches of each kind of broker take, and what they find.
 func TestSearchesOfBrokersOfAllKindsTakeFewTrials(t *testing.T) {
+	testkit.Long(t)
 	const searches = 60
 	var all effort
 	for _, kind := range []struct {
