@@ -16,7 +16,7 @@ GOTESTSUM := gotest.tools/gotestsum@v1.13.0
 MEASURING := ./internal/busiest ./internal/clock ./internal/lab ./internal/schedule ./internal/worker ./brokers/sim
 CONCURRENT := $(filter-out ./internal/busiest,$(MEASURING)) ./internal/agent ./internal/driver/... ./internal/fleet ./internal/hist ./internal/measure ./internal/provision ./internal/watch
 LONGEST  := ./internal/cli ./brokers/kafka ./brokers/rabbitmq ./brokers/jetstream ./internal/fleet ./internal/page ./brokers/pulsar ./brokers/redis \
-	./brokers/rabbitmq-stream ./brokers/artemis ./brokers/activemq
+	./brokers/rabbitmq-stream ./brokers/mosquitto ./brokers/artemis ./brokers/rocketmq ./internal/store ./internal/provision
 SLOWEST  := ./reports ./internal/search ./internal/driver/drivertest ./internal/claim
 WAITING   = $(LONGEST) $$($(GO) list ./brokers/... ./internal/{agent,exchange,fleet,pipeline/...,provision,store/...,watch} | grep -vxFf <($(GO) list $(MEASURING) $(LONGEST)) | tr '\n' ' ')
 PLAIN     = $(SLOWEST) $$($(GO) list ./... | grep -vxFf <($(GO) list $(MEASURING) $(WAITING) $(SLOWEST)) | tr '\n' ' ')
