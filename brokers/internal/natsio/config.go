@@ -54,6 +54,7 @@ func Compose(n *provision.Node, own Block, settings map[string]any) (Block, erro
 	if err != nil {
 		return nil, fmt.Errorf("nats-server's configuration: %w", err)
 	}
+	read.NoSigs = true                                // it would end this process when that is interrupted
 	if _, err := server.NewServer(read); err != nil { // settings that contradict each other; it isn't started
 		for _, path := range slices.Sorted(maps.Keys(settings)) {
 			if strings.Contains(err.Error(), path[strings.LastIndexByte(path, '.')+1:]) {

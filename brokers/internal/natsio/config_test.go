@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/brokermark/brokermark/internal/provision"
 )
@@ -149,4 +152,19 @@ func TestTopicsThatAreNoSubjectsAreRefused(t *testing.T) {
 	if err := CheckSubject("a.b-c_d/1"); err != nil {
 		t.Error(err)
 	}
+}
+
+// The server that a configuration is tried with runs in the program itself, which an interrupt must not end.
+func TestAConfigurationIsTriedWithoutTakingSignals(t *testing.T) {
+	if _, err := Compose(nodeWith(t, nil), nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	came := make(chan os.Signal, 1)
+	signal.Notify(came, os.Interrupt)
+	defer signal.Stop(came)
+	if err := syscall.Kill(os.Getpid(), syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	<-came
+	time.Sleep(200 * time.Millisecond) // the server would have ended the process by now
 }
