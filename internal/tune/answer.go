@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/verdict"
 )
 
 // Verdict is what a tuning comes to.
@@ -78,6 +79,8 @@ func (c *Case) Decide(records []results.Record) Answer {
 	}
 	switch {
 	case a.Best == nil:
+	case a.Default == nil && len(a.Best.Ok()) < verdict.Enough:
+		a.Verdict, a.Why = Open, fmt.Sprintf("of the best of the race %d of %d repetitions ended ok", len(a.Best.Ok()), verdict.Enough)
 	case a.Best.Name == Default:
 		a.Verdict, a.Why = Nothing, "the default was the best of the race"
 	case a.Default == nil:

@@ -134,7 +134,10 @@ func Cases(records []results.Record) (cases []*Case) {
 		}
 		values := map[string][]string{}
 		isDefault := func(r results.Record) bool { return r.Axes[CandidateAxis] == Default }
-		first := max(0, slices.IndexFunc(g.Members, isDefault))
+		first := slices.IndexFunc(g.Members, isDefault)
+		if first < 0 { // nothing says yet which values are the default's
+			continue
+		}
 		for _, r := range slices.Concat(g.Members[first:first+1], g.Members) {
 			for path, v := range r.Axes {
 				if !slices.Contains([]string{CandidateAxis, GoalAxis, confirmAxis, sweepAxis}, path) && !slices.Contains(values[path], v) {

@@ -255,3 +255,18 @@ func TestNeighboursOfNumbersAreNextToThemAndOfWordsAll(t *testing.T) {
 		}
 	}
 }
+
+// An interrupted race says nothing of a default that has not been measured, or hardly.
+func TestARaceThatHasHardlyBegunAnswersNothing(t *testing.T) {
+	c := latencyCase(1)
+	all := planted{factors: nothing, scatter: 0.02}.tuned(t, c, 80)
+	isDefault := func(r results.Record) bool { return r.Axes[CandidateAxis] == Default }
+	without := slices.DeleteFunc(slices.Clone(all), isDefault)
+	if cases := Cases(without[:2]); len(cases) > 0 {
+		t.Errorf("%d cases without their default", len(cases))
+	}
+	once := all[:slices.IndexFunc(all, isDefault)+1]
+	if a := c.Decide(once); a.Verdict == Nothing || a.Verdict == Better {
+		t.Errorf("after %d repetitions: %s: %s", len(once), a.Verdict, a.Why)
+	}
+}
