@@ -49,6 +49,7 @@ func TestNothingIsLeftHoweverTheProgramEnds(t *testing.T) {
 						until(t, "a process of the broker is there", func() bool { return len(h.processes()) > 2 }) // the program is two
 					} else {
 						h.untilStored(t)
+						h.untilNext(t) // between two repetitions nothing is there to abort
 					}
 					for _, s := range e.signals {
 						_ = c.Process.Signal(s)
@@ -117,7 +118,7 @@ func TestNoProcessIsLeftWhenSupervisorsAndTheProgramAreKilled(t *testing.T) {
 			h := newPlace(t)
 			h.begin(t, c.args)
 			h.untilStored(t)
-			until(t, "the next repetition has a broker", func() bool { return strings.Contains(strings.Join(h.processes(), "\n"), "__supervise") })
+			h.untilNext(t)
 			killed := 0
 			kill := func(what string, s syscall.Signal) {
 				for _, p := range h.processes() {
@@ -247,6 +248,15 @@ func (h place) untilStored(t *testing.T) {
 			t.Fatal("nothing was stored for three minutes")
 		}
 	}
+}
+
+// untilNext waits until a repetition has begun after the call.
+func (h place) untilNext(t *testing.T) {
+	t.Helper()
+	before := h.processes()
+	until(t, "the next repetition has a broker", func() bool {
+		return slices.ContainsFunc(h.processes(), func(p string) bool { return strings.Contains(p, "__supervise") && !slices.Contains(before, p) })
+	})
 }
 
 // requireDump removes the one file that a crash leaves on purpose.
