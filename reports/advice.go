@@ -201,9 +201,7 @@ func figuresOf(a advise.Advice, j *advise.Judged) string {
 		loads = append(loads, fmt.Sprintf("%s with an e2e p99 of %s", results.RateText(rate), advise.Figure(p99, j.Loads[i])))
 	}
 	text := "carries " + strings.Join(loads, " and ") + "."
-	if times, found, ok := j.Room(a.Case); ok {
-		text += fmt.Sprintf(" It has room: it sustained %s, %s the rate.", bracketText(found), unit.Factor.Format(times))
-	}
+	text += roomText(a.Case, j)
 	cost := results.MustMetric(results.KeyBrokerCPU)
 	if own := cost.Over(j.Costs()); own.N > 0 {
 		text += fmt.Sprintf(" Its broker CPU is %s per million messages", cost.Unit.Format(own.Median))
@@ -223,6 +221,22 @@ func figuresOf(a advise.Advice, j *advise.Judged) string {
 		text += fmt.Sprintf(" Killed under load and started again (%s), it kept its guarantee.", plural(n, "time"))
 	}
 	return text
+}
+
+// roomText says what the searches for the headroom found, those that found nothing included. It begins with a space unless it is empty.
+func roomText(c *advise.Case, j *advise.Judged) string {
+	times, found, ok := j.Room(c)
+	switch {
+	case !ok && j.InVain == 0:
+		return ""
+	case !ok:
+		return fmt.Sprintf(" Its headroom was searched for (%s), and no rate passed.", plural(j.InVain, "time"))
+	}
+	text := fmt.Sprintf(" It has room: it sustained %s, %s the rate", bracketText(found), unit.Factor.Format(times))
+	if j.InVain > 0 {
+		text += fmt.Sprintf(", in %d of %d searches; in the others no rate passed", found.N, found.N+j.InVain)
+	}
+	return text + "."
 }
 
 func bracketText(b results.Bracket) string {

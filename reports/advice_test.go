@@ -153,6 +153,15 @@ func TestAdviceReadsAsItDid(t *testing.T) {
 	slower.Name, slower.P99 = "jetstream slower", 6*time.Millisecond
 	near := jetstream
 	near.Name, near.Cost = "jetstream tuned", 2.3
+	inVain := func(repetitions int) func(*store.Record) bool {
+		return ofPart(advise.Headroom, "jetstream", func(r *store.Record) bool {
+			if r.Repetition <= repetitions {
+				r.Status, r.Reason = store.Failed, "no rate passed: latency 31.5ms is above the bound of 20ms"
+				r.Result.Sustainable = &store.Sustainable{High: 34_000}
+			}
+			return true
+		})
+	}
 	var text bytes.Buffer
 	for _, c := range []struct {
 		title       string
@@ -162,6 +171,8 @@ func TestAdviceReadsAsItDid(t *testing.T) {
 	}{
 		{"one is taken", 3, distrust, []advisetest.Planted{kafka, rabbitmq, nats, jetstream, redis}},
 		{"one alone, not metered, not searched", 3, unmetered, []advisetest.Planted{jetstream}},
+		{"two of three searches find nothing", 3, inVain(2), []advisetest.Planted{jetstream}},
+		{"no search finds anything", 3, inVain(3), []advisetest.Planted{jetstream}},
 		{"one loses messages when it is killed", 3, loseWhenKilled, []advisetest.Planted{jetstream, kafka}},
 		{"two are alike", 6, nil, []advisetest.Planted{jetstream, twin, kafka}},
 		{"of two that cost alike one is faster", 12, nil, []advisetest.Planted{jetstream, slower, kafka}},

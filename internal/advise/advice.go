@@ -41,6 +41,7 @@ type Judged struct {
 	Why      string             // a sentence without a period, unless it fits
 	Loads    [][]results.Record // by rate of the case, cut down to it: repetitions that ended ok, and those that failed with figures
 	Searches []results.Record   // of its headroom, that ended ok
+	InVain   int                // searches of its headroom in which no rate passed
 	Used     []results.Record   // all that ended ok, whatever they are for
 	Latest   *results.Record    // of Load; nil if there is none
 	killed   int                // repetitions in which it was killed that ended ok
@@ -136,6 +137,8 @@ func (j *Judged) gather(c *Case, part string, r results.Record) {
 		j.failure = cmp.Or(j.failure, fmt.Sprintf("%s: %s", r.Status, r.Reason))
 	case r.Status == results.OK && part == Headroom:
 		j.Searches = append(j.Searches, r)
+	case r.Status == results.Failed && part == Headroom && results.Searched([]results.Record{r}):
+		j.InVain++
 	case r.Status == results.OK && part == Kill:
 		j.killed++
 	case part == Load:
