@@ -234,7 +234,7 @@ func roomText(c *advise.Case, j *advise.Judged) string {
 	}
 	text := fmt.Sprintf(" It has room: it sustained %s, %s the rate", bracketText(found), unit.Factor.Format(times))
 	if j.InVain > 0 {
-		text += fmt.Sprintf(", in %d of %d searches; in the others no rate passed", found.N, found.N+j.InVain)
+		text += fmt.Sprintf(", in %d of %d searches; in the rest no rate passed", found.N, found.N+j.InVain)
 	}
 	return text + "."
 }
