@@ -87,7 +87,12 @@ func TestBrokersAreRegisteredAsProductsOnly(t *testing.T) {
 	}
 	for _, name := range catalog.Names() {
 		p, err := catalog.Lookup(name)
-		if err != nil || p.Driver.Name != name || p.Recipe != nil && p.Recipe.Broker != name || !reflect.DeepEqual(p.Defaults, usual.Of(name)) {
+		known := usual.Of(name)
+		if known.Means != nil {
+			_ = known.Means(usual.Guarantee{Delivery: "twice", Persistence: "stone", Acks: "all", Ordering: "random", Replicas: -1}) // a record may say so
+		}
+		p.Defaults.Means, known.Means = nil, nil // functions can't be compared
+		if err != nil || p.Driver.Name != name || p.Recipe != nil && p.Recipe.Broker != name || !reflect.DeepEqual(p.Defaults, known) {
 			t.Errorf("%s: driver %q, recipe %v, defaults %v, %v", name, p.Driver.Name, p.Recipe, p.Defaults, err)
 		}
 	}

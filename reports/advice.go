@@ -35,6 +35,7 @@ func Advice(a advise.Advice) document.Document {
 		d.Say(doubtsLine(j))
 	}
 	if (a.Answer == advise.Take || a.Answer == advise.Either) && a.Chosen[0].Latest != nil {
+		addMeans(&d, a.Chosen[0].Name, *a.Chosen[0].Latest)
 		addSettings(&d, a.Chosen[0].Name, *a.Chosen[0].Latest)
 	}
 	return d
@@ -304,6 +305,17 @@ func contenderTable(a advise.Advice) document.Table {
 	})...)
 	columns = append(columns, repetitionsColumn(func(j *advise.Judged) int { return len(j.Loads[0]) }))
 	return tableOf("", columns, a.Contenders)
+}
+
+// addMeans adds the native settings by which a broker kept the guarantee of a record.
+func addMeans(d *document.Document, name string, r results.Record) {
+	if means := usual.Of(r.Spec.Broker).Means; means != nil {
+		d.Say(fmt.Sprintf("What makes %s keep %s, persistence %s:", joinNonEmpty(" ", name, r.Versions.Broker), r.Spec.Delivery, r.Spec.Persistence))
+		d.Add(document.Listing{Text: means(usual.Guarantee{
+			Delivery: string(r.Spec.Delivery), Persistence: string(r.Spec.Persistence), Acks: string(r.Spec.Acks),
+			Ordering: string(r.Spec.Ordering), Replicas: r.Spec.Replicas,
+		})})
+	}
 }
 
 // addSettings adds the settings of a record as they are pasted, those of the client without its defaults.

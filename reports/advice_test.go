@@ -19,7 +19,12 @@ import (
 )
 
 func init() {
-	usual.Register("jetstream", usual.Defaults{Settings: map[string]string{"client.AckWait": "30s"}}) // what Measured sets
+	usual.Register("jetstream", usual.Defaults{
+		Settings: map[string]string{"client.AckWait": "30s"}, // what Measured sets
+		Means: func(g usual.Guarantee) string {
+			return fmt.Sprintf("topic: storage=file (%s, %s, %d)", g.Delivery, g.Persistence, g.Replicas)
+		},
+	})
 }
 
 func TestADecisionShowsACommandThatDoesOneThingOnly(t *testing.T) {

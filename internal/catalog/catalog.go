@@ -39,6 +39,14 @@ func Add(p Product) {
 	for _, s := range p.Driver.Settings {
 		p.Defaults.Settings[s.Path()] = fmt.Sprint(s.Default)
 	}
+	if p.Driver.Maps != nil {
+		p.Defaults.Means = func(g usual.Guarantee) string {
+			return strings.ReplaceAll(driver.NativeText(p.Driver.Maps(driver.Guarantee{
+				Delivery: driver.Delivery(g.Delivery), Persistence: driver.Persistence(g.Persistence), Acks: driver.Acks(g.Acks),
+				Ordering: driver.Ordering(g.Ordering), Replicas: g.Replicas,
+			})), "; ", "\n")
+		}
+	}
 	usual.Register(p.Name, p.Defaults)
 	for _, t := range p.Tools {
 		t.Broker = p.Name

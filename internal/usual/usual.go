@@ -25,6 +25,15 @@ type Defaults struct {
 	// Settings are what holds of client and topic settings of which a spec says nothing, by path: "client.linger.ms". Package catalog
 	// takes them from the driver.
 	Settings map[string]string
+	// Means names the native settings by which the broker keeps a guarantee that it can keep, a line for each side: "server:
+	// appendonly=yes". Package catalog takes it from the driver; nil if the driver names none.
+	Means func(Guarantee) string
+}
+
+// Guarantee is what a spec asks for, in its own words.
+type Guarantee struct {
+	Delivery, Persistence, Acks, Ordering string
+	Replicas                              int
 }
 
 // AnyNumber is the Sharing of a client library whose one connection serves any number of partitions.
