@@ -14,8 +14,8 @@ import (
 )
 
 // docs/gallery/README.md says so, and the picture below the table is of the same records.
-func TestTheTableOfTheReadmeIsMadeFromTheRecordsOfTheGallery(t *testing.T) {
-	content, err := os.ReadFile("docs/gallery/head-to-head.db")
+func TestTheAnswerOfTheReadmeIsMadeFromTheRecordsOfTheGallery(t *testing.T) {
+	content, err := os.ReadFile("docs/gallery/advise.db")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +32,7 @@ func TestTheTableOfTheReadmeIsMadeFromTheRecordsOfTheGallery(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	report, err := reports.Lookup("headtohead")
+	report, err := reports.Lookup("recommend")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func TestTheTableOfTheReadmeIsMadeFromTheRecordsOfTheGallery(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, behind, _ := strings.Cut(string(readme), "from a virtual machine with two cores:\n\n```\n")
+	_, behind, _ := strings.Cut(string(readme), "on a virtual machine with two cores:\n\n```\n")
 	shown, _, _ := strings.Cut(behind, "\n```\n")
 	if shown == "" || !strings.Contains(out.String(), shown) {
 		t.Errorf("README.md shows\n%s\nThe records say\n%s", shown, out.String())

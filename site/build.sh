@@ -29,7 +29,7 @@ mkdir -p static/gallery content
 		echo "[The page](/gallery/$name.html) · [the spreadsheet](/gallery/$name.xlsx)"
 		echo
 		echo '```'
-		"$program" report headtohead --store "$copy/store.db" | sed 's/[[:space:]]*$//'
+		"$program" report recommend --store "$copy/store.db" | sed 's/[[:space:]]*$//'
 		echo '```'
 		for svg in static/gallery/"$name"-*.svg; do
 			[ -e "$svg" ] && printf '\n![%s](/gallery/%s)\n' "$(basename "$svg" .svg)" "$(basename "$svg")"

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Draws docs/images/report.png: the top of the page that a stored comparison makes, in headless Chromium.
+# Draws docs/images/decision.png: the top of the record of a decision, in headless Chromium.
 set -euo pipefail
-cd "$(dirname "$0")"
 program=$(realpath "${1:?usage: make.sh BROKERMARK}")
+cd "$(dirname "$0")"
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-cp ../gallery/head-to-head.db "$work/store.db" # opening a store may write to it
-"$program" report --store "$work/store.db" -o "$work/report.html"
+cp ../gallery/advise.db "$work/store.db" # opening a store may write to it
+"$program" report recommend --store "$work/store.db" -o "$work/decision.html"
 "$browser" --headless --no-sandbox --disable-gpu --hide-scrollbars --user-data-dir="$work/profile" --force-color-profile=srgb \
-	--window-size=1200,760 --virtual-time-budget=5000 --screenshot="$work/report.png" "file://$work/report.html" >/dev/null 2>&1
+	--window-size=1200,760 --virtual-time-budget=5000 --screenshot="$work/decision.png" "file://$work/decision.html" >/dev/null 2>&1
 # 256 colours are plenty for a page, and a quarter of the size.
-if command -v pngquant >/dev/null; then pngquant --force --output report.png 256 "$work/report.png"; else cp "$work/report.png" report.png; fi
-ls -l report.png
+if command -v pngquant >/dev/null; then pngquant --force --output decision.png 256 "$work/decision.png"; else cp "$work/decision.png" decision.png; fi
+ls -l decision.png
