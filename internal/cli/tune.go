@@ -87,7 +87,7 @@ type tuned struct {
 	question *tune.Case
 	base     *study.Study
 	where    map[string]string // by the path of a setting: where its values were written
-	explicit map[string]bool   // settings whose default has to be given, too
+	written  map[string]bool   // settings that are axes of SPEC
 	bounds   study.Objectives
 	least    float64 // seconds that a repetition is estimated to take
 	here     advise.Origin
@@ -153,12 +153,12 @@ func (s *shell) tune(ctx context.Context, w *workload, o *tuneOptions, t *tuned,
 // ask makes the question of a study of one load.
 func (t *tuned) ask(o *tuneOptions, base *study.Study) (err error) {
 	c := &tune.Case{Study: tune.StudyPrefix, Seed: o.seed, Allowed: t.allowed}
-	t.question, t.base, t.where, t.explicit = c, base, map[string]string{}, map[string]bool{}
+	t.question, t.base, t.where, t.written = c, base, map[string]string{}, map[string]bool{}
 	for _, axis := range base.Axes() {
 		if !tunable(axis.Name) {
 			continue
 		}
-		t.explicit[axis.Name], t.where[axis.Name] = true, base.File+": axes"
+		t.written[axis.Name], t.where[axis.Name] = true, base.File+": axes"
 		c.Knobs = append(c.Knobs, tune.Knob{Path: axis.Name, Values: axis.Values})
 	}
 	points, err := t.points(make(tune.Candidate, len(c.Knobs)))

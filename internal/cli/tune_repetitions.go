@@ -18,7 +18,10 @@ import (
 func (t *tuned) points(x tune.Candidate) ([]study.Point, error) {
 	base := t.base.Clone()
 	for k, i := range x {
-		if knob := t.question.Knobs[k]; i > 0 || t.explicit[knob.Path] {
+		switch knob := t.question.Knobs[k]; {
+		case t.written[knob.Path]:
+			base.Narrow(knob.Path, knob.Values[i])
+		case i > 0:
 			if err := base.SetAxis(t.where[knob.Path], knob.Path, knob.Values[i:i+1]); err != nil {
 				return nil, err
 			}

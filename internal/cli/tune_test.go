@@ -86,3 +86,31 @@ func TestTuningsThatCannotBeDoneAreBadInput(t *testing.T) {
 		t.Error("bad input left a store behind")
 	}
 }
+
+// tune lays the values of an axis again, one by one, and must not take them for the user's own.
+func TestATunedAxisIsTrustedNoMoreThanItsDocument(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("PW", "secret")
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	const measured = "measure: rate\nload: {rate: 100}\nduration: 1s\n"
+	for name, c := range map[string]struct {
+		text, says string
+		flags      []string
+	}{
+		"file":     {"broker: nats\naxes: {server.log_file: [a, b]}\n", "server.log_file: it may have the broker load code", nil},
+		"path":     {"broker: kafka\naxes: {server.num.io.threads: [4, /etc/passwd]}\n", "may be a path, an address or an expression", nil},
+		"address":  {"broker: pulsar\naxes: {client.webServiceUrl: ['http://127.0.0.1:1', 'http://127.0.0.1:2']}\n", "which your login would be shown to", []string{"--attach", "127.0.0.1:9", "--set", "user=u", "--set", "passwordEnv=PW"}},
+		"two axes": {"broker: nats\naxes: {client.PingInterval: [1m, 2m], server.log_file: [a, b]}\n", "server.log_file: it may have the broker load code", nil},
+	} {
+		args := append([]string{"tune", write(strings.ReplaceAll(name, " ", "-")+".yaml", c.text+measured), "--goal", "e2e_p99", "--budget", "1s", "--store", filepath.Join(dir, "never.db")}, c.flags...)
+		if r := brokermark(t, args...).want(t, 2); !strings.Contains(r.err, c.says) {
+			t.Errorf("%s: %q, want %q", name, r.err, c.says)
+		}
+	}
+}

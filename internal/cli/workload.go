@@ -265,7 +265,9 @@ func (w *workload) override(s *study.Study) (err error) {
 		}
 	}
 	for _, a := range w.ofDriver.Settings {
-		set(w.driver, a.Path, a.Value)
+		if err == nil {
+			err = s.SetFrom(w.driver, a.Path, a.Value)
+		}
 	}
 	for _, a := range slices.Concat(axisFlags, loginFlags) {
 		if !w.flags.Changed(a.name) {

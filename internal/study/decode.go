@@ -15,24 +15,27 @@ import (
 
 // place is where something was written.
 type place struct {
-	file string
-	line int
+	file    string
+	line    int  // 0: it has none, such as a flag
+	foreign bool // it has no line and is of a document all the same
 }
 
 // decoder turns YAML nodes into typed values and collects what is wrong with them.
 type decoder struct {
 	*problems
 	file string
-	flag bool // file is a flag as written: it has no lines
+	flag bool // file is a flag as written, or of a document whose lines aren't known
+
+	foreign bool // what a flag gives is of a document
 
 	metrics *[]named // what a study names of them
 }
 
 func (d decoder) at(n *yaml.Node) place {
 	if d.flag || n == nil {
-		return place{file: d.file}
+		return place{file: d.file, foreign: d.foreign}
 	}
-	return place{d.file, n.Line}
+	return place{file: d.file, line: n.Line}
 }
 
 // isNull tells that nothing stands there: "payloadFile:" or ~.

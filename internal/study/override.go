@@ -27,10 +27,42 @@ func (s *Study) Set(pathEqualsValue string) error {
 // For an axis of named choices, or "sweep", values are names. Complaints name the flag as it was typed. On error nothing
 // has changed.
 func (s *Study) SetAxis(flag, path string, values []string) error {
+	return s.setAxis(decoder{problems: &problems{}, file: flag, flag: true}, path, values)
+}
+
+// SetFrom overrides a setting like Set, by the value that another document gives to it. It is trusted no more than the study's own.
+func (s *Study) SetFrom(file, path, value string) error {
+	return s.setAxis(decoder{problems: &problems{}, file: file, flag: true, foreign: true}, path, []string{value})
+}
+
+// Narrow leaves one choice of each axis called name, and drops the others. The choice stays what it was, of the document or of a flag. It
+// panics if there is no such choice.
+func (s *Study) Narrow(name, label string) {
+	found := false
+	for i, w := range s.sweeps {
+		j := indexOf(w.axes, name)
+		if j < 0 {
+			continue
+		}
+		k := slices.Index(labels(w.axes[j]), label)
+		if k < 0 {
+			continue
+		}
+		found = true
+		w.axes = slices.Clone(w.axes)
+		w.axes[j].values = w.axes[j].values[k : k+1]
+		s.sweeps[i] = w
+	}
+	if !found {
+		panic(fmt.Sprintf("study: no axis %q has a choice %q", name, label))
+	}
+}
+
+func (s *Study) setAxis(d decoder, path string, values []string) error {
+	flag := d.file
 	if len(values) == 0 {
 		return refusal(strings.TrimSpace(flag), 0, "no value")
 	}
-	d := decoder{problems: &problems{}, file: flag, flag: true}
 	if why := thousandsIn(path, values); why != "" {
 		d.add(place{file: flag}, canonical(path), "%s", why)
 		return d.err()

@@ -98,4 +98,7 @@ func Untrusted(broker string, settings map[string]map[string]any) (paths []strin
 }
 
 // documents reports whether the study's document gives path, and no flag.
-func (v *validator) documents(path string) bool { return v.given.given[path].at.line > 0 }
+func (v *validator) documents(path string) bool {
+	at := v.given.given[path].at
+	return at.line > 0 || at.foreign
+}

@@ -248,3 +248,17 @@ func TestASettingThatIsALineBreakAndAnotherIsRefused(t *testing.T) {
 		}
 	}
 }
+
+func TestADriverFileIsTrustedNoMoreThanTheDocument(t *testing.T) {
+	s := New("driver")
+	s.Distrusted = true
+	if err := s.SetFrom("driver.yaml", "broker", "nats"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.SetFrom("driver.yaml", "server.log_file", "x"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Points(); err == nil || !strings.Contains(err.Error(), "driver.yaml: server.log_file: it may have the broker load code") {
+		t.Errorf("of a driver file: %v", err)
+	}
+}

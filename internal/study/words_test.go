@@ -201,7 +201,7 @@ func TestProblemsAreSortedAndSaidOnce(t *testing.T) {
 		t.Error(ps.err())
 	}
 	for _, line := range []int{0, 7, 3, 7} {
-		ps.add(place{"b", line}, "p", "text")
+		ps.add(place{file: "b", line: line}, "p", "text")
 	}
 	ps.add(place{file: "a"}, "", "whole")
 	ps.add(place{}, "q", "nowhere")
