@@ -150,7 +150,9 @@ func listed(databases ...string) (map[int]bool, error) {
 		for id := firstUser; id <= lastUser; id++ {
 			args = append(args, strconv.Itoa(id))
 		}
-		text, err := exec.CommandContext(ctx, getent, args...).Output()
+		c := exec.CommandContext(ctx, getent, args...)
+		c.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // a terminal's Ctrl-C would end it before this process knows that it is to end
+		text, err := c.Output()
 		if ended, ok := errors.AsType[*exec.ExitError](err); err != nil && !(ok && ended.ExitCode() == keysNotFound) {
 			return nil, fmt.Errorf("ask which users this machine has: getent %s: %w", database, err)
 		}

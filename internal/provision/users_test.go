@@ -204,3 +204,16 @@ func TestUsersThatOnlyADirectoryServiceKnowsAreNotTaken(t *testing.T) {
 		})
 	}
 }
+
+// A terminal's Ctrl-C would end it, and with it every repetition before this process has seen the signal.
+func TestWhatAsksForUsersGetsNoSignalOfATerminal(t *testing.T) {
+	bin := t.TempDir()
+	script := "#!/bin/sh\necho \"x:x:$(ps -o pgid= -p $$ | tr -d ' '):\"\n"
+	ok(t, os.WriteFile(filepath.Join(bin, "getent"), []byte(script), 0o755))
+	t.Setenv("PATH", bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	groups, err := listed("passwd")
+	ok(t, err)
+	if len(groups) != 1 || groups[syscall.Getpgrp()] || groups[0] {
+		t.Errorf("it is in the process groups %v, and this process in %d", groups, syscall.Getpgrp())
+	}
+}
