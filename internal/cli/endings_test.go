@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"github.com/brokermark/brokermark/internal/pipeline/parts"
-	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/testkit"
 )
@@ -74,17 +73,11 @@ func TestNothingIsLeftOrLostInAThousandRandomEndings(t *testing.T) {
 	home := os.Getenv("BROKERMARK_HOME")
 	os.Unsetenv("BROKERMARK_HOME") // installations are there, not in the home of these tests
 	t.Cleanup(func() { os.Setenv("BROKERMARK_HOME", home) })
-	host, err := provision.NewHost(provision.DefaultDir(), t.Logf)
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, broker := range slices.Compact(slices.Clone(brokersToEnd)) {
 		if broker == withPostgres {
 			broker = parts.Postgres
 		}
-		if _, err := host.Install(t.Context(), broker, ""); err != nil {
-			t.Fatal(err)
-		}
+		install(t, broker)
 	}
 	seed := testkit.Seed(t)
 	random := rand.New(rand.NewPCG(seed, 0))

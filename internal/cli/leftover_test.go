@@ -12,65 +12,112 @@ import (
 	"testing"
 	"time"
 
+	"github.com/brokermark/brokermark/internal/catalog"
 	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/testkit"
 )
 
-// endings are the ways in which the program can go, with the exit code each has; -1 is death by the signal.
-var endings = []struct {
+// An ending is a way in which the program can go, with the exit code that it has; -1 is death by the signal.
+type ending struct {
 	name    string
-	signals []os.Signal
+	signals []syscall.Signal
+	toEach  bool // process of the program's group, as a terminal sends them
 	code    int
-}{
-	{"Ctrl-C", []os.Signal{os.Interrupt}, 130},
-	{"Ctrl-C twice", []os.Signal{os.Interrupt, os.Interrupt}, 130},
-	{"SIGTERM", []os.Signal{syscall.SIGTERM}, 143},
-	{"a closed terminal", []os.Signal{syscall.SIGHUP}, 129},
-	{"SIGKILL", []os.Signal{syscall.SIGKILL}, -1},
-	{"a crash", []os.Signal{syscall.SIGABRT}, 1}, // with a dump, as after a panic in a goroutine of a client library
+}
+
+var endings = []ending{
+	{"Ctrl-C", []syscall.Signal{syscall.SIGINT}, true, 130},
+	{"Ctrl-C twice", []syscall.Signal{syscall.SIGINT, syscall.SIGINT}, true, 130},
+	{"SIGTERM", []syscall.Signal{syscall.SIGTERM}, false, 143},
+	{"a closed terminal", []syscall.Signal{syscall.SIGHUP}, true, 129},
+	{"SIGKILL", []syscall.Signal{syscall.SIGKILL}, false, -1},
+	{"a crash", []syscall.Signal{syscall.SIGABRT}, false, 1}, // with a dump, as after a panic in a goroutine of a client library
 }
 
 // However the program ends, no process of a broker, no directory and no temporary file stays, and what was finished can
-// be read. A directory that nobody guarded when the program was killed goes with the next command. With BROKERMARK_LONG also for brokers that are several processes: launchers, Erlang's port mapper, clusters.
+// be read. A directory that nobody guarded when the program was killed goes with the next command. With BROKERMARK_LONG also for brokers
+// that are several processes: launchers, Erlang's port mapper, clusters. Every other kind of broker is interrupted under load; without
+// BROKERMARK_LONG, those that need no installation.
 func TestNothingIsLeftHoweverTheProgramEnds(t *testing.T) {
 	brokers := [][]string{{"nats"}}
-	if os.Getenv("BROKERMARK_LONG") != "" {
+	if testkit.Thorough() {
 		t.Setenv("BROKERMARK_HOME", "") // installations are there, not in the home of these tests
 		brokers = [][]string{{"nats", "--nodes", "3"}, {"mosquitto"}, {"rabbitmq", "--nodes", "3"}, {"artemis"}, {"pulsar"}}
 	}
 	for _, b := range brokers {
 		for _, moment := range []string{"starting", "loaded"} {
 			for _, e := range endings {
-				t.Run(fmt.Sprintf("%s, %s, %s", strings.Join(b, " "), moment, e.name), func(t *testing.T) {
-					h := newPlace(t)
-					c := h.begin(t, b)
-					if moment == "starting" {
-						until(t, "a process of the broker is there", func() bool { return len(h.processes()) > 2 }) // the program is two
-					} else {
-						h.untilStored(t)
-						h.untilNext(t) // between two repetitions nothing is there to abort
-					}
-					for _, s := range e.signals {
-						_ = c.Process.Signal(s)
-					}
-					if code := exitCode(t, c); code != e.code {
-						t.Errorf("exit code %d, want %d", code, e.code)
-					}
-					if e.name == "a crash" {
-						h.requireDump(t)
-					}
-					h.requireEmpty(t)
-					records := h.records(t)
-					if moment == "loaded" && len(records) == 0 {
-						t.Error("the finished repetition can't be read any more")
-					}
-					if aborted := slices.ContainsFunc(records, func(r store.Record) bool { return r.Status == store.Aborted }); len(e.signals) == 1 && aborted != (e.code > 128) {
-						t.Errorf("recorded as aborted: %v", aborted)
-					}
-				})
+				t.Run(fmt.Sprintf("%s, %s, %s", strings.Join(b, " "), moment, e.name), func(t *testing.T) { requireCleanEnd(t, b, moment, e) })
 			}
 		}
+	}
+	for _, name := range catalog.Names() {
+		r, isStarted := catalog.Started(name)
+		isListed := slices.ContainsFunc(brokers, func(b []string) bool { return slices.Equal(b, []string{name}) })
+		if !isStarted || isListed {
+			continue
+		}
+		interrupt := endings[0]
+		t.Run(fmt.Sprintf("%s, loaded, %s", name, interrupt.name), func(t *testing.T) {
+			if r.Install != nil || len(r.Versions[0].Needs) > 0 {
+				testkit.Long(t)
+				testkit.Live(t)
+				install(t, name)
+			}
+			requireCleanEnd(t, []string{name}, "loaded", interrupt)
+		})
+	}
+}
+
+// requireCleanEnd begins a run with a broker, ends it at a moment, and looks for what is left.
+func requireCleanEnd(t *testing.T, broker []string, moment string, e ending) {
+	h := newPlace(t)
+	c := h.command(broker)
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	h.start(t, c)
+	if moment == "starting" {
+		until(t, "a process of the broker is there", func() bool { return len(h.processes()) > 2 }) // the program is two
+	} else {
+		h.untilStored(t)
+		h.untilNext(t) // between two repetitions nothing is there to abort
+	}
+	to := c.Process.Pid
+	if e.toEach {
+		to = -to
+	}
+	for _, s := range e.signals {
+		_ = syscall.Kill(to, s)
+	}
+	if code := exitCode(t, c); code != e.code {
+		t.Errorf("exit code %d, want %d", code, e.code)
+	}
+	if e.name == "a crash" {
+		h.requireDump(t)
+	}
+	h.requireEmpty(t)
+	records := h.records(t)
+	if moment == "loaded" && len(records) == 0 {
+		t.Error("the finished repetition can't be read any more")
+	}
+	var statuses []string
+	for _, r := range records {
+		statuses = append(statuses, string(r.Status))
+	}
+	if aborted := slices.Contains(statuses, string(store.Aborted)); len(e.signals) == 1 && aborted != (e.code > 128) {
+		t.Errorf("recorded as aborted: %v, of %q", aborted, statuses)
+	}
+}
+
+// install makes the installation that runs of a broker use, whose start would wait for it.
+func install(t *testing.T, broker string) {
+	t.Helper()
+	host, err := provision.NewHost(provision.DefaultDir(), t.Logf)
+	if err == nil {
+		_, err = host.Install(t.Context(), broker, "")
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
