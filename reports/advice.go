@@ -28,24 +28,38 @@ import (
 // Advice is the answer in one screen.
 func Advice(a advise.Advice) document.Document {
 	d := document.Document{Title: "Advice"}
+	addAnswer(&d, a)
+	addGround(&d, a)
+	return d
+}
+
+// addAnswer adds what was asked for, the answer, and the contenders.
+func addAnswer(d *document.Document, a advise.Advice) {
 	d.Say(requirement(a.Case))
 	d.Add(document.Verdict{About: "Answer", Finding: answerText(a), Detail: otherTexts(a)})
 	d.Add(contenderTable(a))
+}
+
+// addGround adds the doubts about the answer, and the settings to take.
+func addGround(d *document.Document, a advise.Advice) {
 	for _, j := range a.Leaders() {
 		d.Say(doubtsLine(j))
 	}
 	if (a.Answer == advise.Take || a.Answer == advise.Either) && a.Chosen[0].Latest != nil {
-		addMeans(&d, a.Chosen[0].Name, *a.Chosen[0].Latest)
-		addSettings(&d, a.Chosen[0].Name, *a.Chosen[0].Latest)
+		addMeans(d, a.Chosen[0].Name, *a.Chosen[0].Latest)
+		addSettings(d, a.Chosen[0].Name, *a.Chosen[0].Latest)
 	}
-	return d
 }
 
 // Decision is the record of a decision: the answer, and all that it rests on. elsewhere are records of the same points from other machines
 // and versions, which stand beside it.
 func Decision(a advise.Advice, here, elsewhere []results.Record) (document.Document, error) {
-	d := Advice(a)
-	d.Title = "Decision"
+	d := document.Document{Title: "Decision"}
+	addAnswer(&d, a)
+	if drawing, isMeasured := contenderDrawing(a); isMeasured {
+		d.Add(drawing)
+	}
+	addGround(&d, a)
 	set := results.Of(here)
 	d.Add(document.Heading{Level: 1, Text: "Doubts"})
 	d.Say(joinNonEmpty(" ", statusSentence(set.Points), doubtsSentence(set.Points)))

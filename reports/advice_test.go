@@ -12,6 +12,7 @@ import (
 	"github.com/brokermark/brokermark/internal/advise"
 	"github.com/brokermark/brokermark/internal/advise/advisetest"
 	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/figure"
 	"github.com/brokermark/brokermark/internal/render"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
@@ -51,8 +52,8 @@ func TestADecisionShowsACommandThatDoesOneThingOnly(t *testing.T) {
 func measuredCase(t *testing.T, repetitions int, edit func(*store.Record) bool, contenders ...advisetest.Planted) (*advise.Case, []store.Record) {
 	t.Helper()
 	w := advise.Wish{Rate: 5000, Peak: 15_000, P99: 20 * time.Millisecond, Hold: 10 * time.Second}
-	for flag, value := range map[string]string{"delivery": "at-least-once", "persistence": "log"} {
-		w.Settings = append(w.Settings, advise.Setting{Flag: "--" + flag, Path: flag, Value: value})
+	for _, s := range [][2]string{{"delivery", "at-least-once"}, {"persistence", "log"}} { // in this order, on which the study's name depends
+		w.Settings = append(w.Settings, advise.Setting{Flag: "--" + s[0], Path: s[0], Value: s[1]})
 	}
 	for _, p := range contenders {
 		set := map[string]any{"broker": strings.Fields(p.Name)[0], "client": map[string]any{"seed": len(p.Name)}}
@@ -242,5 +243,56 @@ func TestTheScreenHasTheDoubtsOfTheAnswerAndOfTheRunnerUp(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// A contender that left early shows the rates that it had, and one of which nothing was measured isn't there.
+func TestADecisionDrawsWhatWasMeasuredBelowItsTable(t *testing.T) {
+	left := func(r *store.Record) bool {
+		if r.Axes["contender"] == "redis" && r.Result != nil && len(r.Result.Curve) > 1 {
+			r.Result.Curve = r.Result.Curve[:1]
+		}
+		return refuseNATS(r)
+	}
+	question, records := measuredCase(t, 3, left, kafka, rabbitmq, nats, jetstream, redis)
+	a := question.Decide(records)
+	isDrawing := func(b document.Block) bool { _, ok := b.(document.Drawing); return ok }
+	if slices.ContainsFunc(Advice(a).Blocks, isDrawing) {
+		t.Error("the screen has a drawing")
+	}
+	decision, err := Decision(a, records, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := slices.IndexFunc(decision.Blocks, isDrawing)
+	if at < 1 {
+		t.Fatal("no drawing")
+	}
+	if _, isBelow := decision.Blocks[at-1].(document.Table); !isBelow {
+		t.Errorf("the drawing stands below %T", decision.Blocks[at-1])
+	}
+	d := decision.Blocks[at].(document.Drawing)
+	if want := []string{"jetstream", "kafka", "rabbitmq", "redis"}; !slices.Equal(d.Lines, want) {
+		t.Errorf("contenders %q, want %q", d.Lines, want)
+	}
+	p, marks := d.Panels[0], map[string][]string{}
+	for _, m := range p.Marks {
+		if m.Y.Kind != document.Interval {
+			t.Errorf("%s has no interval: %+v", d.Lines[m.Line], m.Y)
+		}
+		marks[d.Lines[m.Line]] = append(marks[d.Lines[m.Line]], p.Across.Values[int(m.X)])
+	}
+	if got := fmt.Sprint(marks); got != "map[jetstream:[5k/s 15k/s] kafka:[5k/s 15k/s] rabbitmq:[5k/s 15k/s] redis:[5k/s]]" || p.Up.Bound != 20e6 {
+		t.Errorf("%s, bound %v", got, p.Up.Bound)
+	}
+	if f, err := figure.Draw(d, figure.Options{}); err != nil || len(f.Panels) != 1 {
+		t.Errorf("%v, %v", f, err)
+	}
+}
+
+func TestADecisionWithoutAnyLatencyHasNoDrawing(t *testing.T) {
+	question, records := measuredCase(t, 3, refuseNATS, nats)
+	if d, isMeasured := contenderDrawing(question.Decide(records)); isMeasured {
+		t.Errorf("%+v", d)
 	}
 }

@@ -3,7 +3,7 @@ package document
 import "github.com/brokermark/brokermark/internal/unit"
 
 // Drawing is a chart that package figure draws: panels of marks, which a line joins. Each line has a colour, and each side, such as
-// "published" and "now", a style of its own; without lines the sides have the colours.
+// "published" and "now", a style of its own; without lines the sides have the colours. Without sides the lines have shapes.
 type Drawing struct {
 	Name     string // by which brokermark figure draws it
 	Title    string
@@ -38,12 +38,14 @@ type DrawingPanel struct {
 	Marks  []DrawingMark // those of a line and side from left to right
 }
 
-// DrawingAxis is an axis of numbers, or one of values with names.
+// DrawingAxis is an axis of numbers, or one of values with names. At a name, the marks of several sides stand beside each other; without
+// sides, those of the lines.
 type DrawingAxis struct {
 	Name    string
 	Unit    unit.Unit
 	Values  []string  // at which marks stand, in their order; nil: they stand at their numbers
 	Numbers []float64 // magnitudes of the values; nil unless all have one
+	Bound   float64   // of the axis Up: the most that is asked for, a line across the panel; 0: none
 }
 
 // DrawingMark is a figure with its interval, if it has one.

@@ -17,9 +17,11 @@ import (
 
 const (
 	drawingPanel  = 6.5 * vg.Centimeter // height of a panel with its words
+	withoutSides  = 12 * vg.Centimeter  // width of a figure without sides, which is also read on small screens
 	drawingLabels = 6                   // on an axis
 	wideRange     = 50                  // highest to lowest value from which on an axis is logarithmic
 	besideSide    = 0.04                // between the marks of two sides at one name, as a share of the axis
+	besideLines   = 0.7                 // what the marks of all lines take at one name, as a share of the way to the next name
 )
 
 // sideStyles are the dashes and glyphs of the styles of sides.
@@ -40,6 +42,9 @@ func Draw(d document.Drawing, o Options) (Figure, error) {
 	if err := cmp.Or(tooMany(len(shown), maxPanels, "panels"), tooMany(len(d.Lines), maxLines, "lines")); err != nil {
 		return Figure{}, err
 	}
+	if d.Sides == nil {
+		o.Width = cmp.Or(o.Width, withoutSides)
+	}
 	columns := min(len(shown), 2)
 	allPanels := cmp.Or(o.Width, figureWidth) - 2*figureMargin - panelGapX*vg.Length(columns-1) // their width together
 	width := max(allPanels/vg.Length(columns)-besideData, leastData)
@@ -52,11 +57,13 @@ func Draw(d document.Drawing, o Options) (Figure, error) {
 	return f.finished(o), nil
 }
 
-// drawingLegend names lines by their colours, and sides by their styles.
+// drawingLegend names lines by their colours, sides by their styles, and bounds.
 func drawingLegend(d document.Drawing) []Entry {
-	var entries []Entry
-	for i, name := range d.Lines {
-		entries = append(entries, lineEntry(name, line(colourOf(i))))
+	entries := nameEntries(d.Lines)
+	if d.Sides != nil {
+		for i := range entries {
+			entries[i].Glyph = nil
+		}
 	}
 	for i, side := range d.Sides {
 		t := sideTrace(d, 0, i)
@@ -67,11 +74,28 @@ func drawingLegend(d document.Drawing) []Entry {
 		e.Glyph = &t.glyph
 		entries = append(entries, e)
 	}
-	return entries
+	var bounds []bound
+	for _, p := range d.Panels {
+		for _, b := range drawnBounds(p) {
+			bounds = addNew(bounds, b)
+		}
+	}
+	return append(entries, boundEntries(bounds)...)
+}
+
+// drawnBounds has the bound of a panel, if there is one.
+func drawnBounds(p document.DrawingPanel) []bound {
+	if p.Up.Bound == 0 {
+		return nil
+	}
+	return []bound{{y: p.Up.Bound, objective: p.Up.Name + " <= " + tickLabel(p.Up.Bound, p.Up.Unit)}}
 }
 
 // sideTrace returns the trace of a line on a side, without marks.
 func sideTrace(d document.Drawing, of, side int) trace {
+	if d.Sides == nil {
+		return trace{line: line(colourOf(of)), glyph: glyph(of)}
+	}
 	if d.Lines == nil {
 		of = side
 	}
@@ -89,6 +113,8 @@ func drawnPanel(d document.Drawing, p document.DrawingPanel, o Options, width vg
 	for _, m := range p.Marks {
 		e.addMarks([]mark{drawnMark(m.X, m.Y)})
 	}
+	panel.addBounds(drawnBounds(p))
+	e.addBounds(drawnBounds(p))
 	x, y := e.x, e.y
 	x.scaling, y.scaling = scalingOf(x.low, x.high, o), scalingOf(y.low, y.high, o)
 	setAxis(&panel.Plot.Y, y, p.Up.Unit, drawingLabels)
@@ -96,10 +122,10 @@ func drawnPanel(d document.Drawing, p document.DrawingPanel, o Options, width vg
 	if p.Across.Values == nil {
 		setAxis(&panel.Plot.X, x, p.Across.Unit, drawingLabels)
 	} else {
-		place = setValues(&panel.Plot.X, p.Across, len(d.Sides), o, width)
+		place = setValues(&panel.Plot.X, p.Across, d, o, width)
 	}
 	for l := range max(1, len(d.Lines)) {
-		for side := range d.Sides {
+		for side := range max(1, len(d.Sides)) {
 			t := sideTrace(d, l, side)
 			t.apart = p.Across.Values != nil && p.Across.Numbers == nil // there is nothing between names, such as those of brokers
 			for _, m := range p.Marks {
@@ -130,28 +156,36 @@ func scalingOf(low, high float64, o Options) scaling {
 }
 
 // setValues makes an axis with a tick at each of its values, and returns where marks stand on it. At a name, the marks of several sides
-// stand beside each other.
-func setValues(a *plot.Axis, across document.DrawingAxis, sides int, o Options, width vg.Length) (place func(document.DrawingMark) float64) {
-	beside := func(m document.DrawingMark, length float64) float64 {
-		if across.Numbers != nil {
-			return 0
-		}
-		return (float64(m.Side) - float64(sides-1)/2) * besideSide * length
-	}
+// stand beside each other, and those of lines without sides.
+func setValues(a *plot.Axis, across document.DrawingAxis, d document.Drawing, o Options, width vg.Length) (place func(document.DrawingMark) float64) {
 	last := len(across.Values) - 1
+	value := func(int) float64 { return 0 }
 	if last == 0 {
 		a.Min, a.Max = -0.5, 0.5
 		a.Tick.Marker = nameTicks(across.Values)
-		return func(m document.DrawingMark) float64 { return beside(m, 1) }
+	} else {
+		scale := linear
+		if across.Numbers != nil {
+			scale = scalingOf(across.Numbers[0], across.Numbers[last], o)
+		}
+		along := trellis{
+			along:     results.Axis{Name: across.Name, Values: across.Values, Numbers: across.Numbers},
+			evenSteps: !haveOwnPlaces(across.Numbers, scale),
+		}
+		along.setAlong(a, scale, width)
+		value = along.x
 	}
-	scale := linear
-	if across.Numbers != nil {
-		scale = scalingOf(across.Numbers[0], across.Numbers[last], o)
+	switch {
+	case across.Numbers != nil:
+		return func(m document.DrawingMark) float64 { return value(int(m.X)) }
+	case d.Sides != nil:
+		step := besideSide * float64(max(1, last))
+		return func(m document.DrawingMark) float64 { return value(int(m.X)) + beside(m.Side, len(d.Sides), step) }
 	}
-	along := trellis{
-		along:     results.Axis{Name: across.Name, Values: across.Values, Numbers: across.Numbers},
-		evenSteps: !haveOwnPlaces(across.Numbers, scale),
-	}
-	along.setAlong(a, scale, width)
-	return func(m document.DrawingMark) float64 { return along.x(int(m.X)) + beside(m, float64(last)) }
+	a.Min, a.Max = -0.5, float64(last)+0.5
+	step := besideLines / float64(len(d.Lines))
+	return func(m document.DrawingMark) float64 { return value(int(m.X)) + beside(m.Line, len(d.Lines), step) }
 }
+
+// beside returns how far the i-th of n marks stands from the middle of all, which are a step from each other.
+func beside(i, n int, step float64) float64 { return (float64(i) - float64(n-1)/2) * step }

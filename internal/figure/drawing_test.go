@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/plot"
+
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/unit"
 )
@@ -50,6 +52,28 @@ func exhibit() document.Drawing {
 					p.Marks = append(p.Marks, mark)
 				}
 			}
+		}
+	}
+	return d
+}
+
+// contenders is a drawing of lines without sides, beside each other at two names, with a bound. One left after the first rate, and of another
+// messages that never came leave no upper bound.
+func contenders() document.Drawing {
+	d := document.Drawing{
+		Title: "Latency of the contenders", Lines: []string{"jetstream", "kafka", "redis"}, Notes: []string{"Each mark is a median."},
+		Panels: []document.DrawingPanel{{
+			Across: document.DrawingAxis{Name: "rate (messages/s)", Values: []string{"5k/s", "15k/s"}},
+			Up:     document.DrawingAxis{Name: "e2e p99", Unit: unit.Nanoseconds, Bound: 20e6},
+		}},
+	}
+	for l, values := range [][]float64{{3e6, 5e6}, {22e6}, {2e6, 9e6}} {
+		for v, y := range values {
+			cell := document.Cell{Kind: document.Interval, Number: y, Low: 0.8 * y, High: 1.2 * y}
+			if y == 9e6 {
+				cell.High = math.Inf(1)
+			}
+			d.Panels[0].Marks = append(d.Panels[0].Marks, document.DrawingMark{Line: l, X: float64(v), Y: cell})
 		}
 	}
 	return d
@@ -102,5 +126,40 @@ func TestADrawingThatHoldsNothingOrTooMuchIsRefused(t *testing.T) {
 		if _, err := Draw(d, Options{}); !errors.As(err, &none) {
 			t.Errorf("%s: %v", d.Name, err)
 		}
+	}
+}
+
+// However many lines there are, each mark is in the panel, and none stands nearer to another value than to its own.
+func TestLinesWithoutSidesStandBesideEachOther(t *testing.T) {
+	for _, values := range [][]string{{"5k/s"}, {"5k/s", "15k/s"}} {
+		for n := 1; n <= maxLines; n++ {
+			d := contenders()
+			d.Lines = make([]string, n)
+			across := document.DrawingAxis{Values: values}
+			var a plot.Axis
+			place := setValues(&a, across, d, Options{}, 400)
+			last := a.Min
+			for v := range values {
+				for l := range n {
+					x := place(document.DrawingMark{Line: l, X: float64(v)})
+					if x <= last || x >= a.Max || math.Abs(x-float64(v)) >= 0.4 {
+						t.Errorf("%d of %d lines at %d of %v stands at %v, after %v, on an axis up to %v", l, n, v, values, x, last, a.Max)
+					}
+					last = x
+				}
+			}
+		}
+	}
+}
+
+func TestABoundIsALineThatTheLegendNames(t *testing.T) {
+	f := drawn(t, contenders(), Options{})
+	if words := texts(t, written(t, f, "svg")); !slices.Contains(words, "objective e2e p99 <= 20 ms") || slices.Contains(words, "void or failed: not used") {
+		t.Errorf("%q", words)
+	}
+	high := contenders()
+	high.Panels[0].Up.Bound = 80e6
+	if p := drawn(t, high, Options{}).Panels[0][0]; p.Plot.Y.Max < 80e6 {
+		t.Errorf("a bound of 80 ms isn't on an axis up to %v", p.Plot.Y.Max)
 	}
 }

@@ -166,12 +166,12 @@ func tooMany(n, most int, what string) error {
 	return nothing("the selection gives %d %s, a figure shows at most %d: narrow it with --where", n, what, most)
 }
 
-// addNew appends text unless texts has it.
-func addNew(texts []string, text string) []string {
-	if slices.Contains(texts, text) {
-		return texts
+// addNew appends an element unless list has it.
+func addNew[T comparable](list []T, element T) []T {
+	if slices.Contains(list, element) {
+		return list
 	}
-	return append(texts, text)
+	return append(list, element)
 }
 
 func listed(names []string) string { return cmp.Or(strings.Join(names, ", "), "none") }

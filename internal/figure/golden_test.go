@@ -15,7 +15,7 @@ var update = flag.Bool("update", false, "write the golden files")
 // What is drawn is what was drawn when somebody last looked at it. After -update look at the figures: BROKERMARK_FIGURES names a directory
 // for them (see TestEveryFigureIsWrittenInEveryFormat).
 func TestFiguresAreDrawnAsTheyWereSeen(t *testing.T) {
-	figures := map[string]Figure{"exhibit": drawn(t, exhibit(), Options{})}
+	figures := map[string]Figure{"exhibit": drawn(t, exhibit(), Options{}), "contenders": drawn(t, contenders(), Options{})}
 	for _, name := range Names() {
 		figures[name] = built(t, name, Options{})
 	}

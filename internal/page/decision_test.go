@@ -50,6 +50,9 @@ func TestADecisionFitsOnNarrowAndWideScreens(t *testing.T) {
 		if got := browsertest.Eval[int64](t, b, `document.documentElement.scrollWidth`); got > width {
 			t.Errorf("the page is %d pixels wide on a screen of %d", got, width)
 		}
+		if got := browsertest.Eval[int64](t, b, `[...document.querySelectorAll("figure img")].filter(i => i.naturalWidth > 0).length`); got != 1 {
+			t.Errorf("%d charts are drawn, want one", got)
+		}
 		if *keep != "" {
 			shoot(t, b, name, width)
 		}
