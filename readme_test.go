@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/brokermark/brokermark/internal/advise"
 	"github.com/brokermark/brokermark/internal/render"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
@@ -32,16 +33,10 @@ func TestTheAnswerOfTheReadmeIsMadeFromTheRecordsOfTheGallery(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	report, err := reports.Lookup("recommend")
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := report.Build(results.Of(records))
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := results.Of(records)
+	answer, _, _ := advise.Cases(set.Records)[0].DecideLatest(set.Records)
 	var out bytes.Buffer
-	if err := render.Render(&out, d, "terminal", render.Options{Width: 100}); err != nil {
+	if err := render.Render(&out, reports.Advice(answer), "terminal", render.Options{Width: 100}); err != nil {
 		t.Fatal(err)
 	}
 	readme, err := os.ReadFile("README.md")
