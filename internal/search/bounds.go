@@ -35,8 +35,8 @@ func (g *goalSearch) bounds() Bounds {
 	return b
 }
 
-// decidedBounds returns the rates that the trials decide: the lowest that the broker does not sustain, and the highest
-// below it that it sustains; nil where none is decided. Once a soak has failed, only a soak shows that it does.
+// decidedBounds returns the rates that the trials decide: the lowest rate that the broker does not sustain (high), and the
+// highest one below it that it does (low); nil if none is decided. Once a soak has failed, only a soak can decide low.
 func (g *goalSearch) decidedBounds() (low, high *triedRate) {
 	if g.anySoakFailed() {
 		return g.bracket(g.soakedClass)

@@ -26,8 +26,8 @@ func (g *goalSearch) likelyClass(r *triedRate) Class {
 	return Upper
 }
 
-// trustedClass is the likely class, by which the search goes on. But once short trials have proved too lenient, a rate
-// that is only likely to be sustained is undecided.
+// trustedClass is the likely class, which guides the search. But once short trials have proved too lenient, a rate that is only
+// likely to be sustained counts as undecided.
 func (g *goalSearch) trustedClass(r *triedRate) Class {
 	class := g.likelyClass(r)
 	if class == Lower && g.decidedClass(r) == Undecided && g.shortTooLenient() {

@@ -12,9 +12,9 @@ type served struct {
 	length time.Duration
 }
 
-// conditional returns MLRsearch's conditional throughput of a lower bound, by the long trials at it: the rate that came
-// through at least, once the worst share ExceedRatio of the time is left out. Time of DurationSum that was not needed for
-// the decision counts as if nothing had come through. It returns 0 if the trials are too few to fill the other share.
+// conditional returns MLRsearch's conditional throughput of a lower bound: the least rate that came through in its long trials,
+// once the worst share ExceedRatio of the time is left out. Time of DurationSum that the decision did not need counts as time in
+// which nothing came through. It returns 0 if the trials are too few to fill the other share.
 //
 // For example, with an ExceedRatio of 0.5 and a DurationSum of 120 s, the worst 60 s are left out. Of trials of 30 s
 // that brought 900, 1,000 and 990/s through, the best two fill the other 60 s: the conditional throughput is 990/s.

@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// goalSearch is the search for the answer to one goal. It remembers what the trials at each rate have shown, and chooses
-// the goal's next trial by that (next). The trials of all goals count for it.
+// goalSearch is the search for the answer to one goal. It remembers what the trials at each rate have shown, the trials for other
+// goals included, and chooses the goal's next trial by that (next).
 type goalSearch struct {
 	search    *searcher // what the goals of a search share
 	goal      Goal
 	maxTrials int           // how many trials the whole search may run until this goal is answered
 	maxTime   time.Duration // how long these may take; not read if Plan.Budget is 0
 	tried     []*triedRate  // by rising rate
-	broken    *triedRate    // at which the last trial was the first to break a promise; nil if it was at none
+	broken    *triedRate    // rate whose last trial was the first there to break a promise; nil if none
 }
 
 // triedRate is a rate at which trials were run, and what they have shown for one goal. Of void trials, which show
@@ -36,7 +36,7 @@ type triedRate struct {
 // onlyVoid reports whether all trials at a rate were void.
 func (r *triedRate) onlyVoid() bool { return r.Tally == Tally{} }
 
-// at returns what is known of a rate, and begins to remember it if it was not tried yet.
+// at returns what is known of a rate; it adds the rate if it is new.
 func (g *goalSearch) at(rate float64) *triedRate {
 	byRate := func(r *triedRate, rate float64) int { return cmp.Compare(r.rate, rate) }
 	i, found := slices.BinarySearchFunc(g.tried, rate, byRate)
@@ -78,7 +78,7 @@ func (g *goalSearch) add(request Request, answer Answer, judgement Judgement) {
 			g.outdateFailures()
 		}
 	case Fail:
-		// The soak of another goal is no more than a long trial for a goal that asks for none.
+		// For a goal without a soak, the soak of another goal is just a long trial.
 		if request.Kind == Soak && g.goal.Soak > 0 {
 			r.soakFailed = true
 		}

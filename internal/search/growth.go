@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Point is the backlog at a time: messages due by the schedule but not received by a subscription
-// (summed over subscriptions) or not confirmed, whichever is more.
+// Point is the backlog at a time: the messages that are due by the schedule but not received (summed over subscriptions), or not
+// confirmed, whichever number is larger.
 type Point struct{ Seconds, Backlog float64 }
 
 // floorParts is the number of equal parts into which a trial is cut to find the floor of its backlog.
@@ -30,8 +30,8 @@ func floorOf(points []Point) []Point {
 	return lowest
 }
 
-// Growth is how fast the floor of a backlog grows: the slope of a line fitted by ordinary least squares,
-// and its standard error. Both are in messages per second. The zero Growth is not known.
+// Growth is how fast the floor of a backlog grows: the slope of a line fitted by ordinary least squares, and its standard error.
+// Both are in messages per second. The zero Growth means that it is not known.
 type Growth struct {
 	Slope, StandardError float64
 	Freedom              int // degrees of freedom of the standard error; 0: too few points to tell

@@ -43,45 +43,45 @@ type Evidence struct {
 	Subscriptions int           // deliveries of each message; 0: nobody receives
 	FullLength    bool          // a long trial: the backlog rule applies with its full strictness
 	Backlog       []Point       // in the measured phase, while messages were sent; by time
-	Missed        remark.Remark // by how much less came through than was offered; empty if that is not clearly so
-	Hopeless      bool          // the trial was ended early, because its backlog showed that it could only fail
+	Missed        remark.Remark // by how much less came through than was offered; empty if no less did, or not clearly
+	Hopeless      bool          // deliveries still came when the allowance ended: the missing messages are late, not lost
 	Drained       bool          // everything was confirmed and received within the allowance after the last send
 	StillArriving bool          // deliveries still came when the allowance ended: missing messages are late, not lost
 	Drain         time.Duration // how long that allowance is
 	Overdue       int64         // deliveries that were still missing when it ended, whether or not they came afterwards
 	Books         ledger.Books
 	Faults        []string // those that were to be done to the broker, such as "kill"
-	Silent        bool     // it may be silent, because faults were to be done to it or to what stands before it
-	Scheduled     bool     // messages were due by a schedule, so that a backlog is the broker's or the generator's; else by the confirmations
-	// Err is why the load ended before its time, or why its backlog ran dry; nil if it ended as planned. BrokeOff tells the two apart: messages
-	// of a load that broke off were still under way, so that none counts as lost.
+	Silent        bool     // it may be silent, because faults were injected into it or into a part before it
+	Scheduled     bool     // messages followed a schedule, so that the broker or the generator causes a backlog; else they followed the confirmations
+	// Err is why the load ended before its time, or why its backlog ran dry; nil if it ended as planned. BrokeOff distinguishes
+	// the two: messages of a load that broke off were still under way, so that none counts as lost.
 	Err      error
 	BrokeOff bool
 	SendErr  error // the last error of a send; nil if all went well
-	// Latency returns the least and the most that a quantile of the latency is, in nanoseconds: end to end, or until the
-	// confirmation if nobody subscribes. They differ if messages never came; math.MaxInt64 has no bound. It is nil if no latency
-	// was measured.
+	// Latency returns bounds of a quantile of the latency, in nanoseconds: end to end, or until the confirmation without
+	// subscriptions. The bounds differ if messages never came; most may be math.MaxInt64. Latency is nil if no latency was
+	// measured.
 	Latency func(quantile float64) (least, most int64)
-	// WithoutGenerator returns the least that Latency would be without the generator's own lag and pauses. It is nil if nothing is known
-	// of them.
+	// WithoutGenerator returns the least that Latency would be without the generator's own lag and pauses. It is nil if they are
+	// not known.
 	WithoutGenerator func(quantile float64) int64
 	// ClockBound is the largest error of the latency, either way, if it is the difference of two
 	// agents' clocks; 0: one clock.
 	ClockBound time.Duration
-	Early      time.Duration // how long before it was sent a message came, by the clocks, if ClockBound doesn't explain it; else 0
+	Early      time.Duration // how long before its send a message came by the clocks, if ClockBound doesn't explain it; else 0
 	Generator  Generator
 }
 
-// Generator says how late and how busy the generator of the load was in a trial. If several agents are
-// the generator, the latest and the busiest count. An empty name of an agent means this process.
+// Generator holds how late and how busy the load generator was in a trial; of several agents, the latest and the busiest. An
+// empty name of an agent means this process.
 type Generator struct {
 	LagP99        int64   // how late it sent, by its own fault, ns
 	LatestAgent   string  // the agent with this lag: "agent left"
 	UsedCores     float64 // cores that it used
 	Cores         float64 // cores that it may use; 0: not known
 	BusiestAgents string  // the agent, or all agents of the machine, with these cores: "agent left"
-	// Busiest is the goroutine that used most of a core, BusiestShare; empty if it is not known, or if no core was left to use. Work that one
-	// goroutine has to do, such as reading a connection, can't use more than one core.
+	// Busiest is the goroutine that used most of a core, namely BusiestShare of it; empty if not known, or if no core was idle.
+	// Work that one goroutine has to do, such as reading a connection, can't use more than one core.
 	Busiest      string
 	BusiestShare float64
 	DropsAt      string // the setting by which the client library drops what its consumer doesn't keep up with: "client.x: 20"
@@ -103,11 +103,11 @@ func (e Evidence) Served() float64 {
 
 // Rule holds the limits that every trial must keep, whatever the goal.
 type Rule struct {
-	Sustained    bool             // the broker has to keep up with the load, as in a search; otherwise what came through is the result
-	Guarantee    ledger.Guarantee // what the broker must keep; if it allows loss, the goal says how much
+	Sustained    bool             // the broker has to keep up with the load, as in a search; otherwise the result is the rate that came through
+	Guarantee    ledger.Guarantee // the guarantee that the broker must keep; if it allows loss, the goal says how much
 	MinSent      float64          // share of the messages due that the client must have taken, or the rate was not offered
 	MaxSlope     float64          // how fast the backlog may grow per second, as a share of the rate of deliveries
-	Tolerated    time.Duration    // a long trial also fails if its backlog certainly grows, and by more than comes in so long
+	Tolerated    time.Duration    // a long trial also fails if its backlog certainly grows, by more than the messages of this time
 	LagFloor     time.Duration    // the generator may always be as late as this, at p99
 	LagShare     float64          // it may also be late by this share of the latency, which is mostly the broker's then
 	MaxBusyShare float64          // a generator that uses more than this share of its cores is saturated
@@ -121,26 +121,26 @@ func DefaultRule(g ledger.Guarantee) Rule {
 	}
 }
 
-// cause is what a broken rule is blamed on. It decides the verdict.
+// cause is the part that a broken rule blames. It decides the verdict.
 type cause int
 
 const (
 	promise   cause = iota // the broker, whatever the generator did: the trial fails for good
 	generator              // the generator: the trial is void
-	clocks                 // clocks that are not where they are said to be: it is void
+	clocks                 // clocks that differ by more than their stated bound: it is void
 	load                   // the broker, unless the generator was in its way: it fails, or is void
 	latency                // likewise
 	unknown                // nothing was tested: it is void
-	causes                 // how many there are
+	causes                 // number of causes
 )
 
-// breach is how a trial broke a rule; why is empty if it kept it.
+// breach is a broken rule; why is empty if the rule was kept.
 type breach struct {
 	cause cause
 	why   remark.Remark
 }
 
-// breaches are the rules of a trial in their order. Of those with one cause the first that is broken counts.
+// breaches checks the rules of a trial in order. Of the broken rules with the same cause, the first one counts.
 func (r Rule) breaches(e Evidence, g Goal) []breach {
 	of := []breach{
 		{promise, r.brokenPromise(e)},
@@ -201,9 +201,9 @@ func firstOf(remarks ...remark.Remark) remark.Remark {
 	return kept
 }
 
-// generatorsPart returns how much of a latency above its bound may be the generator's own, if the trial could have kept the bound without
-// that part; else 0, also if so many messages never came. It is looked at where the goal does, whatever the generator's lag is at p99: that
-// a generator may be late by LagFloor decides nothing about a latency.
+// generatorsPart returns how much of a latency above its bound may be the generator's own, if the trial could have kept the bound
+// without that part; else 0, also if too many messages never came. It looks at the goal's quantile, independently of the
+// generator's lag at p99: LagFloor allows a lag, but doesn't decide about a latency.
 func (e Evidence) generatorsPart(g Goal) time.Duration {
 	if g.Latency == 0 || e.Latency == nil || e.WithoutGenerator == nil {
 		return 0
@@ -217,7 +217,7 @@ func (e Evidence) generatorsPart(g Goal) time.Duration {
 	return time.Duration(least - others)
 }
 
-// Saturated says how the generator, and not the broker, was the limit of a trial; empty if it was not. The latency counts from the
+// Saturated says how the generator, and not the broker, limited a trial; empty if it did not. The latency counts from the
 // intended time of sending, so it includes the generator's lag: at a LagShare of 0.25, the lag may be a third of the rest.
 func (r Rule) Saturated(e Evidence) remark.Remark {
 	generator := e.Generator
@@ -238,16 +238,16 @@ func (r Rule) Saturated(e Evidence) remark.Remark {
 		"%s used %.1f of %.3g cores", cmp.Or(generator.BusiestAgents, "the generator"), generator.UsedCores, generator.Cores)
 }
 
-// AtLimit says which goroutine of the generator used up the one core that it can use, while other cores were idle; empty if none did. A
-// trial that fails meanwhile says nothing about the broker: its messages may have waited for that goroutine. One that passes has shown that
-// the goroutine was fast enough.
+// AtLimit names the goroutine of the generator that used up its one core while other cores were idle; empty if there is none. A
+// failed trial then says nothing about the broker, because its messages may have waited for that goroutine; a passed trial shows
+// that the goroutine was fast enough.
 func (r Rule) AtLimit(e Evidence) remark.Remark {
 	g := e.Generator
 	return brokenIf(g.Busiest != "" && g.BusiestShare > r.MaxBusyShare,
 		"%s of the generator used %.2f of a core, all that one goroutine can", g.Busiest, g.BusiestShare)
 }
 
-// FellBehind says how the load was not carried, whatever the goal; empty if it was.
+// FellBehind says how the load fell behind its schedule, independently of the goal; empty if it did not.
 func (r Rule) FellBehind(e Evidence) remark.Remark {
 	return firstOf(r.growingBacklog(e), missedRate(e), r.notHandedOver(e), r.late(e), r.notDrained(e))
 }

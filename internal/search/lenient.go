@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// What short trials show may not last. A broker that has just been started carries more after a minute: its code is compiled while it runs.
-// Short trials that failed at its beginning are not held against it once a long one has passed (outdated).
+// Short trials may fail only because the broker is cold: a JIT compiler speeds it up in its first minute. Failures of short
+// trials at the beginning are discarded once a long trial has passed (outdated).
 
-// outdateFailures marks all rates that only short trials have failed. A long trial has passed since, so each is worth another short one, and
-// what it shows replaces them.
+// outdateFailures marks all rates that only short trials have failed. A long trial has passed since, so each of them deserves
+// another short trial, whose result replaces the old ones.
 func (g *goalSearch) outdateFailures() {
 	for _, r := range g.tried {
 		r.outdated = r.outdated || !r.renewed && !r.Broken && r.BadShort > 0 && r.GoodLong+r.BadLong == 0
@@ -26,8 +26,8 @@ func (g *goalSearch) outdatedAbove(low *triedRate) *triedRate {
 	return nil
 }
 
-// A broker may hold out for a second at a rate that it does not sustain for five. Then short trials are too lenient, and
-// long ones do all the rest of the search.
+// A broker may sustain a rate for a second, but not for five. Then short trials are too lenient, and the rest of the search uses
+// long ones.
 
 // shortTooLenient reports whether long trials have rejected a rate that had passed a short one.
 func (g *goalSearch) shortTooLenient() bool {

@@ -29,8 +29,8 @@ func (g *goalSearch) next() (Request, bool) {
 	return g.confirm(low, high)
 }
 
-// mayBeHiccup reports whether the upper end of a bracket is worth a long trial before anything is built on it: it has had one that did
-// not decide.
+// mayBeHiccup reports whether the upper end of a bracket needs another long trial first, because it has had one that did not
+// decide.
 func (g *goalSearch) mayBeHiccup(high *triedRate) bool {
 	return g.decidable(high) && high.GoodLong+high.BadLong > 0
 }
@@ -68,11 +68,11 @@ func (g *goalSearch) confirm(low, high *triedRate) (Request, bool) {
 	return g.furtherSoak()
 }
 
-// minMessages is how many messages a short trial sends at least. At low rates it lasts longer for them.
+// minMessages is the least number of messages of a short trial. At low rates the trial lasts longer to send them.
 const minMessages = 100
 
-// explore returns a trial that looks whether the capacity is above or below a rate: a short one, or a long one if short
-// ones have proved too lenient, or if one would have to be as long to send minMessages. A long one may send fewer.
+// explore returns a trial that shows whether the capacity is above or below a rate: a short one, or a long one if short ones have
+// proved too lenient, or if minMessages take as long as a long trial. A long one may send fewer.
 func (g *goalSearch) explore(rate float64) Request {
 	enough := time.Duration(minMessages / rate * float64(time.Second)) // no rate is 0, as Plan.Floor isn't
 	length := max(g.search.plan.Short, enough)

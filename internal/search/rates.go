@@ -12,7 +12,7 @@ const (
 	maxGrowth = 4   // the largest factor between two rates
 	firstStep = 4   // widths of the first step away from a rate: its trials say nothing about how far the capacity is
 	halfWidth = 0.5 // widths from a rate that is likely to be the capacity to one that is likely to pass
-	tooClose  = 0.1 // widths from an end of a bracket within which a trial would tell hardly more than that end
+	tooClose  = 0.1 // widths from an end of a bracket within which a trial would show hardly more than that end
 
 	// keptUp is the share of its rate that comes through in a trial that doesn't fall behind. It is below 1 because messages
 	// that are under way when a trial of one second begins or ends make up some percent of it.
@@ -27,8 +27,9 @@ func (g *goalSearch) firstRate() float64 {
 	return g.search.limited(max(g.search.plan.Begin, g.search.plan.Floor))
 }
 
-// rateToNarrow returns the rate of the trial that narrows the bracket from low to high or, while no rate has failed and
-// high is nil, may find high: first at the lowest rate whose failures are outdated. It returns false if the bracket is narrow enough, or low is the highest rate allowed.
+// rateToNarrow returns the rate of the trial that narrows the bracket from low to high. While no rate has failed and high is nil,
+// that is the trial that may find high, first at the lowest rate whose failures are outdated. It returns false if the bracket is
+// narrow enough, or low is the highest rate allowed.
 func (g *goalSearch) rateToNarrow(low, high *triedRate) (rate float64, ok bool) {
 	if again := g.outdatedAbove(low); again != nil && (high == nil || again.rate < high.rate) {
 		return again.rate, true
@@ -43,7 +44,7 @@ func (g *goalSearch) rateToNarrow(low, high *triedRate) (rate float64, ok bool) 
 		return 0, false
 	}
 	rate = g.rateBetween(low, high)
-	if g.decidedClass(low) == Lower { // less than a width above, a trial costs as much, and brings less
+	if g.decidedClass(low) == Lower { // less than a width above, a trial costs as much and gains less
 		rate = max(rate, low.rate*g.step(1))
 	}
 	return rate, true
@@ -62,9 +63,9 @@ func (g *goalSearch) rateAbove(low *triedRate) float64 {
 	return g.search.limited(low.rate * factor)
 }
 
-// rateBelow returns the rate to try when no rate has passed yet. What makes trials void mostly grows with the rate, and how far it has
-// to go down no void trial tells: below one the step is the largest. If the trial at high, the lowest rate that failed, fell
-// behind, that is a little below what came through. Otherwise it is twice as far down, in widths, as the last step went.
+// rateBelow returns the rate to try when no rate has passed yet. Trials at lower rates are less often void, but a void trial
+// doesn't show how much lower: below a void one the step is the largest. If the trial at high, the lowest rate that failed, fell
+// behind, the rate is a little below what came through. Otherwise the step is twice as wide as the one before.
 func (g *goalSearch) rateBelow(high *triedRate) float64 {
 	if high.onlyVoid() {
 		return max(high.rate/maxGrowth, min(g.search.plan.Floor, high.rate/2))
@@ -93,8 +94,8 @@ func doubled(lower, higher, least float64) float64 {
 	return max(least, min(ratio*ratio, maxGrowth))
 }
 
-// capacity returns what came through in the last trial at a rate, as a guess of the capacity; false if the trial did not
-// fall behind, so that the broker may have carried more, or if it isn't known.
+// capacity returns the rate that came through in the last trial as a guess of the capacity. It returns false if the trial did not
+// fall behind, so that the broker may carry more, or if the rate isn't known.
 func (r *triedRate) capacity() (guess float64, fellBehind bool) {
 	return r.through, 0 < r.through && r.through < keptUp*r.rate
 }

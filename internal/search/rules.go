@@ -37,22 +37,23 @@ func (r Rule) brokenPromise(e Evidence) remark.Remark {
 	if verdict.Promise != ledger.Broken || e.BrokeOff {
 		return kept
 	}
-	switch worst := verdict.Breaches[0]; { // a broken promise has at least one
+	switch worst := verdict.Breaches[0]; { // a broken promise has at least one breach
 	case worst.Deviation == ledger.Corrupted:
 		return remark.Of("%d messages arrived corrupted", worst.Messages)
 	case worst.Deviation == ledger.Lost:
 		return remark.Of("%d messages were lost although the broker had confirmed them%s", worst.Messages, remark.Because(e.Err))
 	case worst.Deviation == ledger.Reordered:
 		return remark.Of("%d messages arrived out of order although order was asked for", worst.Messages)
-	case r.Guarantee.Counted: // what an application makes of its messages
+	case r.Guarantee.Counted: // the application's own count of its messages
 		return remark.Of("%d rides are counted twice", worst.Messages)
 	default:
 		return remark.Of("%d messages were delivered twice although %s was asked for", worst.Messages, strings.ReplaceAll(r.Guarantee.Delivery, "-", " "))
 	}
 }
 
-// refusedSends says that the broker refused too many sends, which is its doing whatever the generator does. Sends that the client gave up
-// on it need not have refused, and in a search it may refuse what is more than it carries.
+// refusedSends says that the broker refused too many sends, which is its own doing whatever the generator does. A send that the
+// client gave up is not counted, because the broker need not have refused it. In a search the broker may refuse what exceeds its
+// capacity.
 func (r Rule) refusedSends(e Evidence, g Goal) remark.Remark {
 	if r.Sustained || e.BrokeOff || errors.Is(e.SendErr, context.DeadlineExceeded) {
 		return kept
@@ -60,7 +61,8 @@ func (r Rule) refusedSends(e Evidence, g Goal) remark.Remark {
 	return r.failedSends(e, g)
 }
 
-// failedSends says how many sends failed if that is more than the goal allows. A fault explains them, but sustains no rate.
+// failedSends says how many sends failed if that is more than the goal allows. A fault excuses failed sends in a load, but not in
+// a search.
 func (r Rule) failedSends(e Evidence, g Goal) remark.Remark {
 	explained := e.Silent && !r.Sustained
 	return brokenIf(!explained && tooMany(e.Books.Failed, e.Books.Sent, g.LossRatio),
@@ -73,19 +75,21 @@ func tooEarly(e Evidence) remark.Remark {
 		"though the clocks of the hosts are known to each other to ±%s: that bound does not hold", e.Early, e.ClockBound)
 }
 
-// endedEarly says why the load ended before its time, or why its backlog ran dry, unless a queue limit may have dropped what was missing.
+// endedEarly says why the load ended before its time, or why its backlog ran dry, unless a queue limit may have dropped the
+// missing messages.
 func endedEarly(e Evidence) remark.Remark {
 	limitExplainsGap := e.Books.MayDrop > 0 && e.Books.WronglyLost() == 0
 	return brokenIf(e.BrokeOff || e.Err != nil && !limitExplainsGap, "%v", e.Err)
 }
 
-// silence says that the load, or a part of it, came to nothing. The cases are in the order of causes: if nothing was sent, nothing arrives.
+// silence says that nothing was sent, received or confirmed by all or some. The cases are in causal order: if nothing was sent,
+// nothing arrives.
 func silence(e Evidence) remark.Remark {
 	b := e.Books
 	switch {
 	case b.Sent == 0:
 		return remark.Of("nothing could be sent in the measured phase%s", remark.Because(e.SendErr))
-	case e.Silent: // what follows, faults explain
+	case e.Silent: // faults explain the cases below
 	case b.Acked+b.Failed == 0:
 		return remark.Of("none of %d messages was confirmed within the drain allowance of %s", b.Sent, e.Drain)
 	case b.Received == 0 && b.Expected > 0 && b.Acked > 0:
@@ -96,7 +100,7 @@ func silence(e Evidence) remark.Remark {
 	return kept
 }
 
-// tooMuchLoss says how many messages were lost where they may be, if that is more than the goal allows.
+// tooMuchLoss says how many messages were lost, if the guarantee allows loss and the number is more than the goal allows.
 //
 // A broker that loses a message before it fans it out loses it for all subscriptions at once. So lost
 // deliveries are divided by the number of subscriptions, and rounded up: with three subscriptions, four
@@ -117,10 +121,9 @@ func (r Rule) tooMuchLoss(e Evidence, g Goal) remark.Remark {
 		e.Books.Lost, e.Books.Expected, lostMessages, e.Books.Sent)
 }
 
-// tooMany reports whether lost messages are more than a goal allows. If it allows no loss, one message is
-// too many. Otherwise a one-sided test decides, with the Poisson distribution for rare events: the share
-// is exceeded if, at exactly the allowed share, fewer losses than these would be seen with a probability
-// above Confidence. One lost message never shows it.
+// tooMany reports whether lost messages are more than a goal allows. If it allows no loss, one message is too many. Otherwise a
+// one-sided test decides, with the Poisson distribution for rare events: the share is exceeded if fewer losses would be seen, at
+// exactly the allowed share, with a probability above Confidence. One lost message is never enough to show it.
 //
 // For example, 0.1 % of 100,000 messages are 100. By chance alone, 117 or fewer are lost in 95 % of such
 // trials, so 118 are too many.
@@ -165,8 +168,8 @@ func (r Rule) growingBacklog(e Evidence) remark.Remark {
 	return shortTrialBacklog(growth, allowed)
 }
 
-// toleratedGrowth is the growth that a long trial may certainly show, in messages per second: the longer the trial, the slower. Over 5 s
-// at 10,000/s the messages of 12.5 ms are 25/s, over 20 s they are 6.25/s.
+// toleratedGrowth is the certain growth that a long trial may show, in messages per second; it falls with the trial's length. The
+// messages of 12.5 ms at 10,000/s are 25/s over 5 s and 6.25/s over 20 s.
 func (r Rule) toleratedGrowth(e Evidence) float64 {
 	elapsed := e.Backlog[len(e.Backlog)-1].Seconds - e.Backlog[0].Seconds // of a growth that is known
 	return r.Tolerated.Seconds() / elapsed * deliveries(e.Rate, e.Subscriptions)
@@ -196,7 +199,7 @@ func shortTrialBacklog(growth Growth, allowed float64) remark.Remark {
 		"backlog grows by %s (allowed %s)", perSecond(growth.Slope), perSecond(allowed))
 }
 
-// perSecond writes a slope in whole messages per second. A small one has three digits, so that it does not read as 0.
+// perSecond formats a slope in whole messages per second; a small one has three digits, so that it does not read as 0.
 func perSecond(slope float64) string {
 	if math.Abs(slope) < 10 {
 		return fmt.Sprintf("%.3g/s", slope)
@@ -204,8 +207,9 @@ func perSecond(slope float64) string {
 	return fmt.Sprintf("%.0f/s", slope)
 }
 
-// missedRate says how much less came through in a long trial than was offered. A broker that stands still as the trial ends misses the rate,
-// although the floor of its backlog has not grown. A short trial is missed by what is under way when it ends.
+// missedRate says how much less came through in a long trial than was offered. If the broker stalls at the end of the trial, it
+// misses the rate although the floor of its backlog has not grown. Short trials are exempt: messages under way at their end would
+// count.
 func missedRate(e Evidence) remark.Remark {
 	if !e.FullLength {
 		return kept
@@ -219,7 +223,8 @@ func (r Rule) notHandedOver(e Evidence) remark.Remark {
 		"only %d of %d messages due could be handed to the client", e.Books.Sent, e.Books.Due)
 }
 
-// late says how many messages had not come when the drain allowance ended, though the broker must deliver them and others still came.
+// late says how many messages had not come when the drain allowance ended, although the broker must deliver them and others still
+// came.
 func (r Rule) late(e Evidence) remark.Remark {
 	missing := e.Books.WronglyLost()
 	switch {
@@ -232,13 +237,13 @@ func (r Rule) late(e Evidence) remark.Remark {
 	return kept
 }
 
-// notDrained says what else was missing when the drain allowance ended, unless the guarantee lets the broker lose it: lost messages never
-// drain.
+// notDrained says what else was missing when the drain allowance ended, unless the guarantee lets the broker lose it: lost
+// messages never drain.
 func (r Rule) notDrained(e Evidence) remark.Remark {
 	allMissingAreLost := e.Books.Lost > 0 && e.Books.Unresolved == 0 && !e.StillArriving
 	switch {
 	case r.Guarantee.MayLose() && allMissingAreLost:
-	case !r.Guarantee.MayLose() && e.Books.LostAcked > 0: // as a queue limit or a fault allows: else a promise was broken, or they are late
+	case !r.Guarantee.MayLose() && e.Books.LostAcked > 0: // as a queue limit or a fault allows; otherwise a promise was broken, or the messages are late
 		return remark.Of("%d confirmed messages had not come within the drain allowance of %s", e.Books.LostAcked, e.Drain)
 	case !e.Drained:
 		return remark.Of("not everything was confirmed and received within the drain allowance of %s", e.Drain)
@@ -246,7 +251,7 @@ func (r Rule) notDrained(e Evidence) remark.Remark {
 	return kept
 }
 
-// latencyAbove says by how much the latency was above the goal's bound, or that it may have been: by the error of two clocks, or
+// latencyAbove says by how much the latency exceeded the goal's bound, or may have exceeded it: by the error of two clocks, or
 // because messages never came. A latency that was not measured breaks no rule: missingEvidence makes the trial void.
 func latencyAbove(e Evidence, g Goal) remark.Remark {
 	if g.Latency == 0 || e.Latency == nil {

@@ -40,8 +40,8 @@ type Request struct {
 type Answer struct {
 	Judgements []Judgement   // exactly one for each goal, in the order of Plan.Goals
 	Served     float64       // messages per second that came through in the end (Evidence.Served); a result
-	Through    float64       // those that came through while sending: tells where to look next; 0: none, or not known
-	CameLate   bool          // what the trial before missed came during this one: late as it was, no promise was broken
+	Through    float64       // rate that came through while sending: guides the next trial; 0: none, or not known
+	CameLate   bool          // messages that the trial before missed came during this one: they were late, so that no promise was broken
 	Took       time.Duration // from warm-up to the end of the drain; 0: not known
 }
 
@@ -50,7 +50,7 @@ type Plan struct {
 	Goals     []Goal
 	Begin     float64       // where to begin; only a guess
 	Short     time.Duration // length of trials that only look for where the bounds may be
-	MaxTrials int           // for each goal; as many again may be void for every goal
+	MaxTrials int           // for each goal; void trials don't count, up to the same number
 	Budget    time.Duration // for each goal: how long trials may take, twice that until a rate is confirmed; 0: no bound
 	MaxRate   float64       // 0: no bound
 	Floor     float64       // give up below this rate; above 0

@@ -2,8 +2,8 @@ package search
 
 import "slices"
 
-// A goal may ask for a soak: a trial of many minutes, long enough to fill the caches that hide what a broker can't sustain.
-// It follows at the rate that long trials confirmed. If it fails, these have proved too lenient, also at lower rates. So
+// A goal may ask for a soak: a trial of many minutes, long enough to fill the caches that hide a rate that the broker can't
+// sustain. It follows at the rate that long trials confirmed. If it fails, these have proved too lenient, also at lower rates, so
 // from then on only soaks make a lower bound.
 
 // anySoakFailed reports whether a soak has failed at any rate.
@@ -35,7 +35,7 @@ func (g *goalSearch) furtherSoak() (Request, bool) {
 	}
 	if passed == nil {
 		rate := failed.rate / g.step(firstStep)
-		if guess, fellBehind := failed.capacity(); fellBehind { // what came through says more
+		if guess, fellBehind := failed.capacity(); fellBehind { // the rate that came through says more
 			rate = min(rate, guess/g.step(halfWidth))
 		}
 		return g.soak(rate)

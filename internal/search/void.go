@@ -5,17 +5,17 @@ import (
 	"slices"
 )
 
-// A void trial says nothing about its rate: the generator, or another process, was in the way. So the rate is tried
-// again, but not for ever.
+// A void trial says nothing about its rate: the generator, or another process, interfered. So the rate is tried again, but not
+// for ever.
 const (
 	voidsToMoveOn  = 2 // void trials at a rate, if it had no others, before another rate is tried; 1 until a rate has passed
 	maxVoids       = 4 // void trials at a rate before it is given up
 	maxVoidsInARow = 8 // void trials in a row, at whatever rates, before the search confirms what has passed, or ends
 )
 
-// voidToRepeat returns a rate to try again because all its trials were void, and fewer than voidsToMoveOn; nil if there is
-// none. A rate at which the trial fell behind is not tried again: what came through says where to look next. Until a rate has
-// passed, a much lower one says more (rateBelow).
+// voidToRepeat returns a rate to try again because all its trials were void, and fewer than voidsToMoveOn; nil if there is none.
+// It skips a rate at which the trial fell behind: the rate that came through says where to look next. Until a rate has passed, a
+// much lower one says more (rateBelow).
 func (g *goalSearch) voidToRepeat() *triedRate {
 	if !g.anyPassed() {
 		return nil
@@ -29,7 +29,7 @@ func (g *goalSearch) voidToRepeat() *triedRate {
 	return nil
 }
 
-// onlyLongVoid reports whether all full-length trials at a rate were void, and enough of them to move on.
+// onlyLongVoid reports whether all full-length trials at a rate were void, and are enough to move on.
 func (r *triedRate) onlyLongVoid() bool {
 	return r.longVoids >= voidsToMoveOn && len(r.longTrials) == 0
 }

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// row is a record as the table holds it, without the ID that it will be given.
+// row is a record as the columns of its table, without its ID.
 type row struct {
 	key
 	study  string
@@ -35,7 +35,8 @@ func rowWith(r Record, body string) row {
 	return row{key{r.PointID, r.Repetition, r.Status, r.Began.UnixNano()}, storable(r.Study), storable(brokerOf(r)), body}
 }
 
-// brokerOf returns the broker of a record, or "" if an axis of its study goes by that name and says something else: a selection means both.
+// brokerOf returns the broker of a record for the column that filters select by. It returns "" if an axis of the study is called
+// broker and has another value: a filter on broker then has to match either, which SQL can't.
 func brokerOf(r Record) string {
 	if axis, ok := r.Axes["broker"]; ok && axis != r.Spec.Broker {
 		return ""
@@ -43,14 +44,14 @@ func brokerOf(r Record) string {
 	return r.Spec.Broker
 }
 
-// Checked is a record that was read and that Check has nothing against.
+// Checked is a record that Check has accepted.
 type Checked struct {
 	Record
 	row row
 }
 
-// checked checks a record that was read from text, which is its body unless a database would refuse it: to write the JSON anew takes as
-// long as to store it.
+// checked runs Check on a record that was decoded from text. The text is stored as it is unless a database would refuse it:
+// encoding the record again would take as long as storing it.
 func checked(r Record, text string) (c Checked, err error) {
 	if err := r.Check(); err != nil {
 		return Checked{}, err
@@ -87,8 +88,8 @@ func (s *Store) Append(ctx context.Context, r Record) (id int64, err error) {
 	return id, nil
 }
 
-// AppendOnce appends r unless the store holds it already, which existed reports. So a caller may repeat an append whose answer was
-// lost.
+// AppendOnce appends r unless the store already holds it; existed reports whether it did. A caller can therefore repeat an append
+// whose answer was lost.
 func (s *Store) AppendOnce(ctx context.Context, r Record) (existed bool, err error) {
 	one, err := rowOf(r)
 	if err != nil {
@@ -102,9 +103,9 @@ func action(r Record) string {
 	return fmt.Sprintf("append repetition %d of point %s", r.Repetition, r.PointID)
 }
 
-// Import appends those records that the store does not hold yet. It returns how many these were, and how many it held. Each transaction
-// takes many, and no more than two transactions' records are in memory at a time. An error of records ends the import: those before it
-// are stored then.
+// Import appends the records that the store does not hold yet. It returns how many it added and how many the store already held.
+// Each transaction takes many records, and at most two transactions' records are in memory at a time. An error from records ends
+// the import; the records before it are then stored.
 func (s *Store) Import(ctx context.Context, records iter.Seq2[Checked, error]) (stored, there int, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -134,13 +135,14 @@ func (s *Store) Import(ctx context.Context, records iter.Seq2[Checked, error]) (
 	return stored, there, err
 }
 
-// A batch of rows has at most so many, and bytes of JSON if it has more than one.
+// Limits of a batch of rows: their number, and the bytes of JSON of a batch of several rows.
 const (
 	maxBatchRows  = 4096
 	maxBatchBytes = 8 << 20
 )
 
-// eachBatch passes the rows of records to pass batch by batch until ctx ends. The error is of a record.
+// eachBatch collects records into batches and calls pass for each one until ctx ends. It returns the error of a record or of
+// pass.
 func eachBatch(ctx context.Context, records iter.Seq2[Checked, error], pass func([]row)) (failed error) {
 	var rows []row
 	var size int
@@ -173,10 +175,10 @@ func (s *Store) append(ctx context.Context, action string, change func(ctx conte
 	})
 }
 
-// rowsPerStatement bounds the arguments of one statement: SQLite looks for each of them among all.
+// rowsPerStatement bounds the arguments of one statement: SQLite compares each of them with all the others.
 const rowsPerStatement = 16
 
-// appendNew inserts the rows that the store does not hold, in one transaction, and returns how many these were.
+// appendNew inserts the rows that the store does not hold, in one transaction, and returns how many it inserted.
 func (s *Store) appendNew(ctx context.Context, action string, rows []row) (stored int, err error) {
 	err = s.append(ctx, action, func(ctx context.Context, tx *sql.Tx) error {
 		known, q := map[key]bool{}, prepared{tx, map[string]*sql.Stmt{}}
@@ -206,7 +208,7 @@ func (s *Store) appendNew(ctx context.Context, action string, rows []row) (store
 	return stored, nil
 }
 
-// prepared prepares each query once for a transaction: SQLite takes longer to parse one of many rows than to carry it out.
+// prepared prepares each query once per transaction: SQLite takes longer to parse an INSERT of many rows than to execute it.
 type prepared struct {
 	tx         *sql.Tx
 	statements map[string]*sql.Stmt // by query
@@ -224,7 +226,7 @@ func (p prepared) QueryContext(ctx context.Context, query string, args ...any) (
 	return statement.QueryContext(ctx, args...)
 }
 
-// heldOf returns the positions of the rows that the store holds.
+// heldOf returns the indices of the rows that the store already holds.
 func heldOf(ctx context.Context, q querier, rows []row) ([]int, error) {
 	var args arguments
 	var values []string
@@ -236,7 +238,7 @@ func heldOf(ctx context.Context, q querier, rows []row) ([]int, error) {
 		WHERE EXISTS (SELECT 1 FROM record WHERE point_id = column2 AND repetition = column3 AND status = column4 AND began = column5)`, args...)
 }
 
-// insert inserts rows, and returns the IDs that they were given.
+// insert inserts rows and returns their IDs.
 func insert(ctx context.Context, q querier, rows []row) ([]int64, error) {
 	if len(rows) == 0 {
 		return nil, nil

@@ -8,13 +8,13 @@ import (
 	"syscall"
 )
 
-// suffixes are those of the files that SQLite looks for beside a store. It writes pages back from any journal that it finds, or cuts the
-// store off.
+// suffixes are the endings of the files that SQLite looks for beside a store. SQLite replays any journal that it finds there, or
+// truncates the store.
 var suffixes = []string{journal, "-wal", "-shm"}
 
 const journal = "-journal"
 
-// checkBeside refuses a store with a file beside it that may be of another user.
+// checkBeside refuses a store if a file beside it may belong to another user.
 func checkBeside(path string, store os.FileInfo) error {
 	path, open := inOpenFolder(path)
 	if !open {
@@ -31,8 +31,8 @@ func checkBeside(path string, store os.FileInfo) error {
 	return nil
 }
 
-// inOpenFolder returns the path without links, and whether any user may make files beside it, which only their owners may remove. Who
-// shares another folder shares a store.
+// inOpenFolder returns the path with links resolved, and whether its folder is sticky, as /tmp is: any user may create files
+// there, which only their owners may remove. A folder that is shared without the sticky bit also shares its stores.
 func inOpenFolder(path string) (string, bool) {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
@@ -41,8 +41,8 @@ func inOpenFolder(path string) (string, bool) {
 	return path, err == nil && folder.Mode()&os.ModeSticky != 0
 }
 
-// guard makes the files beside a store of this user's in an open folder that are missing, and returns their names: else another user
-// could, after checkBeside and before SQLite opens them. SQLite takes empty ones for none.
+// guard creates the missing files beside a store in an open folder and returns their names. Otherwise another user could create
+// them between checkBeside and SQLite's open. SQLite treats empty files like missing ones.
 func guard(path string) (made []string, err error) {
 	store, err := os.Stat(path)
 	path, open := inOpenFolder(path)
@@ -62,10 +62,10 @@ func guard(path string) (made []string, err error) {
 	return made, err
 }
 
-// unguard removes what guard has made of a store that is closed now. existed is from before.
+// unguard removes the files that guard made for a store that is now closed. existed holds the files that were there before.
 func unguard(path string, existed map[string]bool, made []string) {
 	for _, file := range made {
-		if _, err := os.Lstat(file); err == nil && !strings.HasSuffix(file, journal) { // SQLite has left it: another process may use it
+		if _, err := os.Lstat(file); err == nil && !strings.HasSuffix(file, journal) { // SQLite left it there: another process may use it
 			abandon(path, existed)
 			break
 		}

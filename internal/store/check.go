@@ -12,8 +12,8 @@ import (
 	"github.com/brokermark/brokermark/internal/hist"
 )
 
-// Check refuses what a store of another user, or a file, holds that is no record: one that lacks what every record has, or that holds
-// a setting that no study can have, or a figure or a date that can't have been measured.
+// Check returns an error unless r can be a record of this program. It refuses records that come from a file or another user's
+// store and lack required fields, hold a setting that no study allows, or hold a number or date that can't have been measured.
 func (r Record) Check() error {
 	lack := r.lacks()
 	if lack == "" {
@@ -30,10 +30,10 @@ func (r Record) Check() error {
 	return nil
 }
 
-// statuses are all ways a repetition can end.
+// statuses are all ways in which a repetition can end.
 var statuses = []Status{OK, Failed, Void, Refused, Aborted, Published}
 
-// lacks says what the record has not that every record has; empty if it has all.
+// lacks names the required fields that the record doesn't have; empty if it has all.
 func (r Record) lacks() string {
 	switch {
 	case r.PointID == "":
@@ -54,10 +54,10 @@ func (r Record) lacks() string {
 	return ""
 }
 
-// mostOfName bounds what a record is called by: names are measured and cut where they are drawn.
+// mostOfName bounds the length of names: drawing code measures and cuts them.
 const mostOfName = 10_000 // bytes
 
-// longName is the length of the longest text that the record is called by.
+// longName is the length of the longest name in the record.
 func (r Record) longName() int {
 	longest := max(len(r.PointID), len(r.Study), len(r.Label), len(r.Spec.Name), len(r.Spec.Label), len(r.Spec.Broker), len(r.Spec.Version))
 	for axis, value := range r.Axes {
@@ -66,10 +66,10 @@ func (r Record) longName() int {
 	return longest
 }
 
-// strange reports whether nothing was measured at that time; the zero time stands for none.
+// strange reports whether t can't be the time of a measurement. The zero time is allowed and means that no time is known.
 func strange(t time.Time) bool { return !t.IsZero() && (t.Year() < 2000 || t.Year() > 2099) }
 
-// impossible names a count, rate, cost or length that is below 0, or a number beyond what is ever measured; it is empty if there is none.
+// impossible names a count, rate, cost or length below 0, or a number larger than any measured one; empty if there is none.
 func (r *Result) impossible() string {
 	if name, value := beyond(reflect.ValueOf(*r)); name != "" {
 		return fmt.Sprintf("its %s is %v; allowed: up to %v either way", name, value, mostMeasured)
@@ -120,10 +120,10 @@ func (m *Measurement) impossible() string {
 	return ""
 }
 
-// mostMeasured is more than any count, rate or length: as nanoseconds it is 31 years, as bytes an exabyte.
+// mostMeasured is larger than any count, rate or length: as nanoseconds it is 31 years, as bytes an exabyte.
 const mostMeasured = 1e18
 
-// beyond names the first number in v that is beyond mostMeasured. Histograms have checked their own.
+// beyond names the first number in v above mostMeasured. Histograms check their own numbers.
 func beyond(v reflect.Value) (name string, value any) {
 	switch {
 	case v.CanInt() && math.Abs(float64(v.Int())) > mostMeasured, v.CanFloat() && !(math.Abs(v.Float()) <= mostMeasured):

@@ -14,7 +14,7 @@ import (
 // row in the table claim; the others skip a claimed repetition. A claim is a lease: its runner renews it, and when the runner dies
 // the claim ends by itself, so that another may take the repetition.
 
-// claimTable is made by the first runner that shares a store: one without it is complete.
+// claimTable is created by the first runner that shares the store; a store without the table is valid.
 const claimTable = `CREATE TABLE IF NOT EXISTS claim (
 	point_id   TEXT    NOT NULL,
 	repetition INTEGER NOT NULL,
@@ -119,9 +119,9 @@ func (c *Claims) Keep(pointID string, repetition int) (release func()) {
 // suspended, or cut off from the network.
 const Lease = 30 * time.Second
 
-// keep renews the lease of rows of a table, whose column "until" holds when it ends, three times in its duration, until release is
-// called, which deletes the rows. where is a condition with the arguments args. keep ignores errors of the database, because a
-// lease that isn't renewed ends by itself.
+// keep renews the lease of rows of a table three times per lease, by setting their column "until", until the caller calls
+// release, which deletes the rows. where is a condition with the arguments args. keep ignores errors of the database: a lease
+// that isn't renewed simply expires.
 func (s *Store) keep(table string, lease time.Duration, where string, args ...any) (release func()) {
 	exec := func(ctx context.Context, statement string) {
 		ctx, cancel := s.briefly(ctx)
@@ -154,8 +154,7 @@ func (s *Store) briefly(ctx context.Context) (context.Context, context.CancelFun
 	return context.WithTimeout(ctx, min(2*s.patience, limitWhileAway))
 }
 
-// watchedTable lists the live pages of runs that are under way. Like claimTable it is made when it is needed: a store without it
-// is complete.
+// watchedTable lists the live pages of runs in progress. Like claimTable it is created when first needed.
 const watchedTable = `CREATE TABLE IF NOT EXISTS watched (
 	url   TEXT   NOT NULL,
 	host  TEXT   NOT NULL,
@@ -163,23 +162,23 @@ const watchedTable = `CREATE TABLE IF NOT EXISTS watched (
 	PRIMARY KEY (host, url)
 )`
 
-// Page is the live page of a run that is under way: its URL, and the name of the machine that serves it.
+// Page is the live page of a run in progress: its URL, and the name of the machine that serves it.
 type Page struct{ URL, Host string }
 
-// Claim is a repetition that a runner has claimed.
+// Claim is a repetition claimed by a runner.
 type Claim struct {
 	PointID    string
 	Repetition int
 }
 
-// Running lists the repetitions and runs that are under way with a store.
+// Running lists the claimed repetitions and the live pages of the runs that use a store.
 type Running struct {
 	Claims []Claim
 	Pages  []Page
 }
 
-// Announce lists the live page of a run until withdraw is called or, if the process dies, until the lease ends. A run may go on if
-// it fails; withdraw is never nil.
+// Announce lists the live page of a run until withdraw is called or, if the process dies, until the lease expires. A run may
+// continue when Announce fails; withdraw is never nil.
 func (s *Store) Announce(ctx context.Context, p Page, lease time.Duration) (withdraw func(), err error) {
 	if err := s.announce(ctx, p, lease); err != nil {
 		return func() {}, err
@@ -199,7 +198,7 @@ func (s *Store) announce(ctx context.Context, p Page, lease time.Duration) error
 	})
 }
 
-// Running reads what is under way now.
+// Running returns the claims and pages whose leases have not expired.
 func (s *Store) Running(ctx context.Context) (Running, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
@@ -216,7 +215,8 @@ func (s *Store) running(ctx context.Context) (r Running, err error) {
 	return r, err
 }
 
-// leased reads columns of the rows whose lease goes on, in their order. It returns none if the store has no such table.
+// leased reads columns of the rows whose lease has not expired, in the order of these columns. It returns none if the table
+// doesn't exist.
 func leased[T any](ctx context.Context, s *Store, table, columns string, into func(*T) []any) ([]T, error) {
 	tables, err := column[string](ctx, s.db, s.backend.tables)
 	if err != nil || !slices.Contains(tables, table) {

@@ -21,12 +21,12 @@ type storedRecord struct {
 	body   string // the record as JSON
 }
 
-// batchSize is how many records are decoded at a time, on all cores. A record is some ten kilobytes of JSON: decoding
-// takes most of the time of a report over thousands of them.
+// batchSize is the number of records decoded at a time, on all cores. A record is about ten kilobytes of JSON: a report over
+// thousands of records spends most of its time decoding them.
 const batchSize = 128
 
-// nextBatch reads up to batchSize records, and few where they are large, of the given points, or of every point if there are none. It calls
-// restart before it waits for a row. The batch is empty after the last row and after an error of rows.
+// nextBatch reads up to batchSize records, fewer if they are large, of the given points, or of every point if points is empty. It
+// calls restart before it waits for a row. The batch is empty after the last row and after an error of rows.
 func nextBatch(rows *sql.Rows, points map[string]bool, restart func()) ([]storedRecord, error) {
 	var batch []storedRecord
 	for size := 0; len(batch) < batchSize && size < maxBatchBytes; {
@@ -46,8 +46,8 @@ func nextBatch(rows *sql.Rows, points map[string]bool, restart func()) ([]stored
 	return batch, nil
 }
 
-// onAllCores makes something of each element, on all cores. If that fails for one, it returns what was made of those before it, and the
-// error.
+// onAllCores calls one for each element, on all cores, and returns the results in order. If a call fails, it returns the results
+// before that element, and the error.
 func onAllCores[From, To any](from []From, one func(From) (To, error)) ([]To, error) {
 	made, errs := make([]To, len(from)), make([]error, len(from))
 	var making sync.WaitGroup
@@ -68,23 +68,23 @@ func onAllCores[From, To any](from []From, one func(From) (To, error)) ([]To, er
 	return made, nil
 }
 
-// asRecord is how the JSON of a record is read: by the package that Go 1.27 calls encoding/json/v2, in a third of the time of its elder.
+// asRecord are the options that decode a record with encoding/json/v2, which takes a third of the time of encoding/json.
 var asRecord = jsonv2.JoinOptions(jsontext.AllowInvalidUTF8(true), jsonv2.WithUnmarshalers(jsonv2.UnmarshalFromFunc(exact)))
 
-// exact reads a number of a setting, such as 9223372036854775807, which has more digits than a float64.
+// exact decodes a number in a setting without losing digits: 9223372036854775807 doesn't fit into a float64.
 func exact(from *jsontext.Decoder, setting *any) error {
 	if from.PeekKind() != jsontext.KindNumber {
-		return errors.ErrUnsupported // as everything else is read
+		return errors.ErrUnsupported // decode it the usual way
 	}
 	number, err := from.ReadValue()
 	*setting = json.Number(number)
 	return err
 }
 
-// maxObjects bounds the JSON objects of a record: each of three bytes may take a kilobyte once it is decoded.
+// maxObjects bounds the JSON objects of a record: three bytes of JSON may become a kilobyte of memory.
 const maxObjects = 250_000
 
-// Fits refuses the JSON of a record, or of what becomes one, that would take far more memory than any that was measured.
+// Fits refuses the JSON of a record that would need far more memory than any measured record.
 func Fits(body []byte) error {
 	switch n := bytes.Count(body, []byte("{")); {
 	case len(body) > maxRecord:

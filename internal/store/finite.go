@@ -12,8 +12,8 @@ import (
 	"github.com/brokermark/brokermark/internal/doubt"
 )
 
-// encode makes the JSON of a record for the store and for files. JSON has no figures that aren't finite: they become null, and a doubt
-// names them.
+// encode makes the JSON of a record for the store and for files. Numbers that aren't finite become null, because JSON has none,
+// and a doubt names them.
 func encode(r Record) ([]byte, error) {
 	r.ID, r.Schema = 0, Schema
 	body, err := json.Marshal(r)
@@ -31,11 +31,11 @@ func encode(r Record) ([]byte, error) {
 	return body, nil
 }
 
-// stand stands for null until the JSON is made: a number that nothing measures.
+// stand is a placeholder for null until the JSON is made: a number that no measurement gives.
 const stand = -8.9126547310291e+307
 
-// finite copies v, with stand in place of each figure that isn't finite, and appends their names, which begin with path. What is not
-// exported it shares with v.
+// finite returns a copy of v with stand in place of each number that isn't finite, and appends the names of these numbers, which
+// begin with path. The copy shares unexported fields with v.
 func finite(v reflect.Value, path string, names *[]string) reflect.Value {
 	switch v.Kind() {
 	case reflect.Float64:
@@ -84,7 +84,7 @@ func finite(v reflect.Value, path string, names *[]string) reflect.Value {
 	return v
 }
 
-// named is how JSON names a field, after a dot; empty for an embedded one.
+// named returns the JSON name of a field, after a dot; empty for an embedded field.
 func named(field reflect.StructField) string {
 	name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 	switch {

@@ -7,11 +7,12 @@ import (
 	"slices"
 )
 
-// layout is the version of a store's tables, and stands in its table brokermark_store. The JSON of the records in them has a version
-// of its own, Schema.
+// layout is the version of a store's tables, stored in the table brokermark_store. The JSON of the records has a version of its
+// own, Schema.
 const layout = 2
 
-// tableStatements create the tables, with the types of two columns. The columns of a record repeat what queries select by.
+// tableStatements create the tables. id and body are the types of two columns. The other columns of a record repeat fields that
+// queries select by.
 func tableStatements(id, body string) []string {
 	return []string{
 		`CREATE TABLE record (
@@ -111,7 +112,7 @@ func column[T any](ctx context.Context, q querier, query string) ([]T, error) {
 	return queryAll(ctx, q, func(v *T) []any { return []any{v} }, query)
 }
 
-// queryAll reads all rows of a query. columns returns where in a T the columns of a row go.
+// queryAll reads all rows of a query. columns returns the destinations of a row's columns in a T.
 func queryAll[T any](ctx context.Context, q querier, columns func(*T) []any, query string, args ...any) ([]T, error) {
 	rows, err := q.QueryContext(ctx, query, args...)
 	if err != nil {

@@ -11,19 +11,18 @@ import (
 	"github.com/brokermark/brokermark/internal/bounded"
 )
 
-// A file of records holds one JSON object a line, as an outbox and an export write it. A last line without its end was cut
-// off by a crash or a full disk, and doesn't count.
+// A file of records holds one JSON object per line; outboxes and exports write such files. A last line without a newline was cut
+// off by a crash or a full disk and is ignored.
 
 // maxRecord bounds a line, in bytes.
 const maxRecord = 64 << 20
 
-// ReadRecords reads a file of records one by one. A line that is none, lacks what every record has, or holds a figure that can't
-// have been measured, is an error, which ends the loop.
+// ReadRecords reads a file of records one by one. A line that is no valid record (Check) yields an error and ends the loop.
 func ReadRecords(path string) iter.Seq2[Checked, error] {
 	return ReadRecordsFrom(path, func() (io.ReadCloser, error) { return bounded.Open(path) })
 }
 
-// ReadRecordsFrom is ReadRecords of what open opens whenever the loop begins. Errors call it name.
+// ReadRecordsFrom is ReadRecords for a reader that open returns each time a loop begins. Errors call it name.
 func ReadRecordsFrom(name string, open func() (io.ReadCloser, error)) iter.Seq2[Checked, error] {
 	return func(yield func(Checked, error) bool) {
 		f, err := open()
@@ -40,7 +39,7 @@ func ReadRecordsFrom(name string, open func() (io.ReadCloser, error)) iter.Seq2[
 	}
 }
 
-// notARecord is an error of a single record, behind which others can be read.
+// notARecord is the error of a single line; the lines after it can still be read.
 type notARecord struct{ error }
 
 func (e notARecord) Unwrap() error { return e.error }
@@ -51,8 +50,8 @@ func is[E error](err error) bool {
 	return ok
 }
 
-// eachLine reads the records of a file. A line that is none, or that Check refuses, is an error of the type notARecord. Any other error ends
-// the loop.
+// eachLine reads the records of a file. A line that is no record, or that Check refuses, yields an error of type notARecord. Any
+// other error ends the loop.
 func eachLine(path string, from io.Reader) iter.Seq2[Checked, error] {
 	return func(yield func(Checked, error) bool) {
 		l := lines{path: path, from: bufio.NewReaderSize(from, 64<<10)}
@@ -82,12 +81,12 @@ func eachLine(path string, from io.Reader) iter.Seq2[Checked, error] {
 type lines struct {
 	path string
 	from *bufio.Reader
-	n    int // how many were read
+	n    int // lines read so far
 }
 
-// recordLine is a line of a file, and the record that it is, or why it is none.
+// recordLine is a line of a file, and its record or the reason why it is none.
 type recordLine struct {
-	n      int // 1: the first
+	n      int // counts from 1
 	text   []byte
 	record Checked
 	damage error
@@ -129,7 +128,7 @@ func (l *recordLine) decode(path string) {
 		l.text = bounded.Unmarked(l.text)
 	}
 	text := string(l.text)
-	r, err := decodeLine(&Store{name: path}, l.n, text) // errors name the file as they would name a store
+	r, err := decodeLine(&Store{name: path}, l.n, text) // so that errors name the file
 	if err == nil {
 		if l.record, err = checked(r, text); err != nil {
 			err = fmt.Errorf("%s:%d: %w", path, l.n, err)
@@ -140,7 +139,7 @@ func (l *recordLine) decode(path string) {
 	}
 }
 
-// decodeLine makes a record of line n of a file.
+// decodeLine decodes line n of a file.
 func decodeLine(file *Store, n int, text string) (Record, error) {
 	r, err := file.decode(storedRecord{id: int64(n), schema: Schema, body: text})
 	if err != nil || r.Schema != Schema {
@@ -152,6 +151,6 @@ func decodeLine(file *Store, n int, text string) (Record, error) {
 			return file.decode(storedRecord{id: int64(n), schema: head.Schema})
 		}
 	}
-	r.ID = 0 // the store gives it one
+	r.ID = 0 // the store assigns one
 	return r, err
 }

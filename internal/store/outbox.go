@@ -13,26 +13,27 @@ import (
 )
 
 const (
-	// limitAfterInterrupt is how long a finished record may still take to reach the store after the first Ctrl-C.
+	// limitAfterInterrupt is how long the store may take to accept a finished record after the first Ctrl-C.
 	limitAfterInterrupt = 3 * time.Second
-	// limitWhileAway bounds an attempt at a store that didn't take the record before: a run must not wait for it with
-	// every record.
+	// limitWhileAway bounds an attempt to append after the store refused the record before: a run must not wait for it with every
+	// record.
 	limitWhileAway = 2 * time.Second
 )
 
-// Outbox appends records to a store. Those that the store doesn't take wait in a file until it does, so that a store which is away for
-// minutes costs a run of hours nothing. It is not safe for use by several goroutines.
+// Outbox appends records to a store. Records that the store doesn't accept wait in a file until it does, so that a run of hours
+// survives an outage of the store. An Outbox is not safe for concurrent use.
 type Outbox struct {
 	store   *Store
-	pattern string   // of the files for this store: with - and * replaced, a name
-	folders []string // for the files, in the order in which they are tried
+	pattern string   // of the names of files for this store, with - and * replaced
+	folders []string // where files are created, in the order of preference
 	last    io.Writer
 	say     func(format string, args ...any)
-	waiting []*waitingFile // those that hold records, in the order of delivery; the last one takes the next record
+	waiting []*waitingFile // the files that hold records, in the order of delivery; the last one takes the next record
 }
 
-// Outbox makes an outbox. Its file is made in the first of folders that takes the record; if none does, the record is written to
-// last, as one line of JSON. Records that earlier runs of this user with the same store left there are delivered with the first one.
+// Outbox makes an outbox. It creates its file in the first of folders that works; if none does, it writes the record to last as
+// one line of JSON. The first append also delivers records that earlier runs of this user left for the same store. say takes a
+// sentence for the user.
 func (s *Store) Outbox(say func(format string, args ...any), last io.Writer, folders ...string) *Outbox {
 	o := s.emptyOutbox(say, last, folders)
 	o.adopt()
@@ -44,11 +45,11 @@ func (s *Store) emptyOutbox(say func(format string, args ...any), last io.Writer
 	return &Outbox{store: s, pattern: "brokermark-unstored-" + hex.EncodeToString(sum[:]) + "-*.jsonl", folders: folders, last: last, say: say}
 }
 
-// hurry is how long a process that is about to end tries to append a record.
+// hurry is how long a process that is about to exit tries to append a record.
 const hurry = 2 * time.Second
 
-// Keep appends r to the store at url for a process that is about to end: it gives up after two seconds. The error is an *Unstored
-// where r waits in a file then, as with an Outbox.
+// Keep appends r to the store at url for a process that is about to exit: it gives up after two seconds. If r then waits in a
+// file, as with an Outbox, the error is an *Unstored with the file's name.
 func Keep(url string, r Record, last io.Writer, folders ...string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), hurry)
 	defer cancel()
@@ -77,7 +78,8 @@ func Keep(url string, r Record, last io.Writer, folders ...string) error {
 	return o.unstored(err)
 }
 
-// place is the store's name that is the same wherever a process runs: the absolute path of a file without links, the URL of a server.
+// place identifies the store independently of the working directory: the absolute path of a file without links, or the URL of a
+// server.
 func (s *Store) place() string {
 	if s.backend.file == "" {
 		return s.name
@@ -91,7 +93,7 @@ func (s *Store) place() string {
 	return filepath.Join(folder, filepath.Base(s.backend.file))
 }
 
-// adopt takes over the files of runs that ended while records waited in them.
+// adopt takes over the files of runs that have ended and left records in them.
 func (o *Outbox) adopt() {
 	for _, dir := range o.folders {
 		removeNameless(filepath.Join(dir, "."+o.pattern))
@@ -107,8 +109,8 @@ func (o *Outbox) adopt() {
 	}
 }
 
-// Append returns nil when r is safe, in the store or in the file, and an error if neither took it. Once ctx has ended,
-// the store has three more seconds.
+// Append returns nil once r is safe, in the store or in a file, and an error if neither took it. After ctx ends, the store has
+// three more seconds.
 func (o *Outbox) Append(ctx context.Context, r Record) error {
 	limit := 2 * o.store.patience
 	if len(o.waiting) > 0 {
@@ -133,14 +135,14 @@ func (o *Outbox) Append(ctx context.Context, r Record) error {
 	return nil
 }
 
-// outlive returns a context that ends after limit, or when limitAfterInterrupt has passed since parent ended.
+// outlive returns a context that ends after limit, or limitAfterInterrupt after parent has ended.
 func outlive(parent context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(parent), limit)
 	stop := context.AfterFunc(parent, func() { time.AfterFunc(limitAfterInterrupt, cancel) })
 	return ctx, func() { stop(); cancel() }
 }
 
-// spill writes r to the file that takes records, or if that fails to a new one in the first folder where that succeeds, or to last.
+// spill writes r to the current file. If that fails, it writes to a new file in the first folder that works, or to last.
 func (o *Outbox) spill(r Record) error {
 	line, err := encode(r)
 	if err != nil {
@@ -162,7 +164,7 @@ func (o *Outbox) spill(r Record) error {
 	return nil
 }
 
-// restore writes what waits in a file that was removed, and which only this process can still read, to another one.
+// restore writes the records of a file that was deleted, and that only this process can still read, to another file.
 func (o *Outbox) restore() error {
 	var errs []error
 	for i, w := range o.waiting {
@@ -180,7 +182,7 @@ func (o *Outbox) restore() error {
 	return errors.Join(errs...)
 }
 
-// newFile makes a file with these lines in the first folder that takes them.
+// newFile creates a file with these lines in the first folder that takes them.
 func (o *Outbox) newFile(lines []byte) (*waitingFile, error) {
 	var errs []error
 	for _, dir := range o.folders {
@@ -196,7 +198,7 @@ func (o *Outbox) newFile(lines []byte) (*waitingFile, error) {
 	return nil, errors.Join(errs...)
 }
 
-// lastResort writes lines that no file took, because of err, to last. It returns an error, because nothing keeps them.
+// lastResort writes lines that no file took, because of err, to last. It returns an error, because they are not stored.
 func (o *Outbox) lastResort(lines []byte, err error) error {
 	if _, failed := o.last.Write(lines); failed != nil {
 		return fmt.Errorf("keep the record in a file: %w", errors.Join(err, failed))
@@ -204,8 +206,8 @@ func (o *Outbox) lastResort(lines []byte, err error) error {
 	return fmt.Errorf("keep the record in a file: %w; it is the line of JSON above: save it in a file that ends in .jsonl and import that", err)
 }
 
-// deliver appends the records that wait to the store, in the order of their files. It removes each file after its last record; one with
-// damaged lines it sets aside. The error is of the store.
+// deliver appends the waiting records to the store, file by file. It removes each file after its last record, and renames a file
+// with damaged lines (leave). The error is the store's.
 func (o *Outbox) deliver(ctx context.Context) error {
 	for len(o.waiting) > 0 {
 		w := o.waiting[0]
@@ -236,7 +238,7 @@ func (o *Outbox) deliver(ctx context.Context) error {
 	return nil
 }
 
-// leave ends the use of a file from which the store has taken so many records. Lines that are no records stay in it, for people.
+// leave closes a file after taken records of it were stored. If lines are damaged, the file is kept under another name.
 func (o *Outbox) leave(w *waitingFile, taken int, damaged []error) {
 	records, lines := fmt.Sprintf("%d records", taken), fmt.Sprintf("%d damaged lines are", len(damaged))
 	if taken == 1 {
@@ -259,7 +261,7 @@ func (o *Outbox) leave(w *waitingFile, taken int, damaged []error) {
 	o.say("the store has taken the %s that waited; %s kept in %s, the first: %v", records, lines, path, damaged[0])
 }
 
-// Close tries once more to deliver the records that wait. The error is an *Unstored if that fails. The store stays open.
+// Close tries once more to deliver the waiting records; the error is an *Unstored if that fails. It doesn't close the store.
 func (o *Outbox) Close(ctx context.Context) error {
 	ctx, cancel := outlive(ctx, o.store.patience)
 	defer cancel()
@@ -269,7 +271,7 @@ func (o *Outbox) Close(ctx context.Context) error {
 	return nil
 }
 
-// unstored ends the use of the files in which records still wait because of err.
+// unstored closes the files in which records still wait because of err.
 func (o *Outbox) unstored(err error) error {
 	u := &Unstored{Store: o.store.name, Err: err}
 	lost := o.restore()
@@ -284,7 +286,7 @@ func (o *Outbox) unstored(err error) error {
 	return u
 }
 
-// Unstored says in which files records wait that the store didn't take.
+// Unstored names the files with records that the store didn't accept.
 type Unstored struct {
 	Paths   []string
 	Records int

@@ -5,13 +5,14 @@ import (
 	"github.com/brokermark/brokermark/internal/hist"
 )
 
-// OwnDelay is what is known of the part that the generator itself has in the latencies of a measured phase. A message can be late by it
-// three times: when it is sent (Lag), in a relay, and when it arrives while the process stands still.
+// OwnDelay is what is known of the generator's own part in the latencies of a measured phase. The generator can delay a message
+// three times: when it is sent (Lag), in a relay, and on arrival while the process is stalled.
 type OwnDelay struct {
-	Lag    hist.Snapshot // of each message, by its send
+	Lag    hist.Snapshot // of each message, at its send
 	Pauses *Pauses       // nil: not known
-	// Processes is how many processes Pauses.Late mixes of which each message waits for one: 2 if the consumers had one of their own. If one
-	// of two woke late at 2 of 100 wake-ups and the other never, Late has 1 of 100, and 2 of 100 messages were late.
+	// Processes is the number of processes whose wake-ups Pauses.Late mixes, of which each message waits for one: 2 if the
+	// consumers had a process of their own. If one of two woke late at 2 of 100 wake-ups and the other never, Late has 1 of 100,
+	// but 2 of 100 messages were late.
 	Processes int
 }
 
@@ -24,10 +25,10 @@ func (m Measurement) OwnDelay() OwnDelay {
 	return o
 }
 
-// longestUnseen is how much of a standstill the watching thread may miss: the longest time between two of its wake-ups.
+// longestUnseen is how much of a stall the watching thread may miss: the longest time between two of its wake-ups.
 const longestUnseen = int64(clock.WatchEvery) * 3 / 2
 
-// longest returns the longest delay by a pause of the process, in ns; the part of a standstill that is not seen is added.
+// longest returns the longest delay that a pause of the process may have caused, in ns, with longestUnseen added.
 func (p *Pauses) longest() int64 {
 	longest := max(p.LongestNs, p.Late.Max())
 	if longest >= int64(clock.Standstill) {
@@ -47,10 +48,10 @@ func (o OwnDelay) WithoutPauses(latency hist.Quantiles) hist.Quantiles {
 }
 
 // Without returns lower bounds of the quantiles, in ns, that a latency from the intended time of sending would have without the
-// generator's part. fromSend is the same latency from the actual send. Two bounds are known, and the higher one holds:
+// generator's part. fromSend is the same latency from the actual send. There are two bounds, and the higher one holds:
 //
-//   - fromSend, which leaves out all that a message waited before its send. That is the generator's own lag, or the client held it up;
-//   - the latency without the distribution of the own lag (hist.Quantiles.Without), which keeps what the client held up.
+//   - fromSend, which leaves out all the time that a message waited before its send, because of the generator's own lag or of the client;
+//   - the latency without the distribution of the own lag (hist.Quantiles.Without), which keeps the client's part.
 //
 // Pauses are taken off both (WithoutPauses). For example, the p99.9 is 72 ms from the intended time, and 0.4 ms from the send. The process
 // stood still for 100 ms of 30 s, so 0.3 % of the messages may have waited for it once more when they arrived: the bound is 0.4 ms less what
@@ -60,7 +61,7 @@ func (o OwnDelay) Without(latency, fromSend hist.Snapshot) hist.Quantiles {
 	if o.Lag.Count() == 0 || fromSend.Count() == 0 {
 		return o.WithoutPauses(withoutLag)
 	}
-	// Messages that were never sent, or never came, have a latency and none from the send. There they count as 0.
+	// Messages that were never sent or never came are in latency but not in fromSend. There they count as 0.
 	missing := max(0, float64(latency.Count()-fromSend.Count()))
 	return o.WithoutPauses(func(q float64) int64 {
 		known := (q*float64(latency.Count()) - missing) / float64(fromSend.Count())

@@ -47,7 +47,7 @@ func postgres(store string) (*backend, error) {
 			// If the current schema doesn't exist, this finds no table, and the CREATE TABLE that follows fails with the reason.
 			tables: `SELECT tablename::text FROM pg_tables WHERE schemaname = current_schema()`,
 			lock:   lockTimeout + `; SELECT pg_advisory_xact_lock(hashtext('brokermark'))`,
-			// Whatever the server's default: a record is on the disk when its transaction has committed.
+			// Independently of the server's default, a record is on the disk when its transaction has committed.
 			insert:      `SET LOCAL synchronous_commit = on; ` + lockTimeout,
 			now:         `CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)`,
 			create:      tableStatements("BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY", "JSON"), // keeps its text, JSONB would not
@@ -56,7 +56,8 @@ func postgres(store string) (*backend, error) {
 	}, nil
 }
 
-// mayAppend fails as the first append would, hours later, if the user may not insert records or the server takes none.
+// mayAppend returns the error that the first append would return hours later if the user may not insert records or the server is
+// read-only.
 func mayAppend(ctx context.Context, db *sql.DB) error {
 	var readOnly bool
 	var inserts sql.NullBool // null: there is no table yet
@@ -105,7 +106,7 @@ func diagnosePostgres(config *pgx.ConnConfig, err error, action string) diagnosi
 	return diagnosis{}
 }
 
-// connectionCause returns why a connection failed, in one line and without the address, which the sentence about it has already.
+// connectionCause returns why a connection failed, in one line and without the address, which the sentence already has.
 func connectionCause(err error) error {
 	if failed, ok := errors.AsType[*net.OpError](err); ok {
 		return failed.Err
@@ -114,7 +115,7 @@ func connectionCause(err error) error {
 	return errors.New(strings.TrimSpace(lines[len(lines)-1]))
 }
 
-// SQLSTATEs that are told before an append as well as by it.
+// SQLSTATEs that are reported before an append as well as by it.
 const (
 	insufficientPrivilege = "42501"
 	readOnlyTransaction   = "25006"

@@ -15,20 +15,20 @@ import (
 type Filter struct {
 	Study       string    // of this study; "": of any
 	Broker      string    // of this broker, or of one that goes by two names; "": of any
-	PointIDs    []string  // of one of these points; none: of any
-	PointPrefix string    // of a point whose ID begins so
+	PointIDs    []string  // of one of these points; empty: any
+	PointPrefix string    // of a point whose ID begins with it
 	Repetition  int       // 0: any
-	Statuses    []Status  // with one of these statuses; none: with any
-	From        time.Time // began then or later, in this millennium; the zero time: whenever
-	Before      time.Time // began earlier; likewise
+	Statuses    []Status  // with one of these statuses; empty: any
+	From        time.Time // began at this time or later, between 1678 and 2262; the zero time: any
+	Before      time.Time // began earlier; the zero time: any
 }
 
 // maxPointsPerQuery bounds the arguments of one SQL statement. Every database takes more than this.
 const maxPointsPerQuery = 500
 
-// where returns the filter as an SQL condition with its arguments, such as " WHERE id IN (SELECT id FROM record WHERE study = $1)". It
-// leaves out the condition on points if there are too many for one statement: the caller has to check that one itself. The IDs come
-// first, for which the indexes are enough: records are long, and are neither looked through nor sorted that way.
+// where returns the filter as an SQL condition with its arguments, such as " WHERE id IN (SELECT id FROM record WHERE study =
+// $1)". If there are too many points for one statement, it leaves them out and the caller has to check them. The subquery finds
+// the IDs by the indexes alone, so that the database neither scans nor sorts the long records.
 func (f Filter) where() (string, arguments) {
 	var terms []string
 	var args arguments
@@ -87,7 +87,8 @@ func (s *Store) Records(ctx context.Context, f Filter) ([]Record, error) {
 	return Collect(s.Each(ctx, f))
 }
 
-// Values lists what the records have of a name that a Filter selects by, or nothing if only the records themselves can tell.
+// Values lists the values that the records have in a column of Filter, or nothing if the records themselves have to be read for
+// it.
 func (s *Store) Values(ctx context.Context, name string) ([]string, error) {
 	if !slices.Contains([]string{"study", "broker", "status"}, name) {
 		return nil, nil
@@ -119,8 +120,8 @@ func (s *Store) Each(ctx context.Context, f Filter) iter.Seq2[Record, error] {
 	return eachBy(ctx, s, f, s.decode)
 }
 
-// EachChecked reads all records, as Each does, of a store that may be another user's. One that Check refuses is an error, which is none
-// of the store.
+// EachChecked reads all records, as Each does, of a store that may belong to another user. A record that Check refuses yields an
+// error that is no *Error.
 func (s *Store) EachChecked(ctx context.Context) iter.Seq2[Checked, error] {
 	return eachBy(ctx, s, Filter{}, func(stored storedRecord) (c Checked, err error) {
 		r, err := s.decode(stored)
@@ -133,7 +134,7 @@ func (s *Store) EachChecked(ctx context.Context) iter.Seq2[Checked, error] {
 	})
 }
 
-// eachBy is Each with what decode makes of rows.
+// eachBy is Each for rows of which decode makes a T.
 func eachBy[T any](ctx context.Context, s *Store, f Filter, decode func(storedRecord) (T, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		ctx, cancel := context.WithCancelCause(ctx)
@@ -157,7 +158,7 @@ func eachBy[T any](ctx context.Context, s *Store, f Filter, decode func(storedRe
 	}
 }
 
-// each passes what decode makes of the selected rows to yield until it returns false. timeout runs while it waits for a row, and ends ctx.
+// each decodes the selected rows and yields them until yield returns false. timeout runs while it waits for a row, and ends ctx.
 func each[T any](ctx context.Context, s *Store, f Filter, timeout *time.Timer, decode func(storedRecord) (T, error), yield func(T) bool) error {
 	where, args := f.where()
 	rows, err := s.db.QueryContext(ctx, `SELECT id, point_id, schema, body FROM record`+where+` ORDER BY id`, args...)
@@ -190,9 +191,9 @@ func each[T any](ctx context.Context, s *Store, f Filter, timeout *time.Timer, d
 	}
 }
 
-// Done returns the repetitions of points that need not run again, as statuses by point ID and number of the repetition: those that
-// ended ok once, or were refused, with the latest such status. Failed and void repetitions may end better another time (the broker
-// was down, the password wrong, the machine busy), and aborted ones never finished.
+// Done returns the repetitions of points that need not run again, as statuses by point ID and repetition: those that ended ok
+// once, or were refused, with the latest such status. Failed and void repetitions may succeed another time (the broker was down,
+// the password wrong, the machine busy), and aborted ones never finished.
 func (s *Store) Done(ctx context.Context, pointIDs []string) (map[string]map[int]Status, error) {
 	done := map[string]map[int]Status{}
 	for chunk := range slices.Chunk(pointIDs, maxPointsPerQuery) {

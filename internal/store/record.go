@@ -26,7 +26,8 @@ const (
 	Published Status = "published" // nothing was run: the record holds the figures of a publication
 )
 
-// Where the identity and the times of a message with a payload from a file are: beside the payload, or in place of its first bytes.
+// The place of a message's identity and times if its payload comes from a file: beside the payload, or instead of its first
+// bytes.
 const (
 	InHeader = "header"
 	InBody   = "body"
@@ -46,7 +47,7 @@ type Record struct {
 	Label      string            `json:"label"`
 	Axes       map[string]string `json:"axes,omitempty"` // this point's values on the axes of its study
 	Repetition int               `json:"repetition"`     // 1..repeats
-	Seed       int64             `json:"seed,omitempty"` // of all that it drew at random (docs/method.md); below 2^53; 0 in older records
+	Seed       int64             `json:"seed,omitempty"` // seed of all that it drew at random (docs/method.md); below 2^53; 0 in older records
 	Status     Status            `json:"status"`
 	Reason     string            `json:"reason,omitempty"`         // a sentence, whenever Status is not ok
 	Figures    []remark.Figure   `json:"reason_figures,omitempty"` // of the reason
@@ -58,8 +59,8 @@ type Record struct {
 	Identity   string            `json:"identity,omitempty"` // of payloads from files: InHeader or InBody, where identity and times of their messages were; "" if payloads were made up
 	Versions   Versions          `json:"versions"`
 	Host       Host              `json:"host"`
-	Failover   bool              `json:"failover,omitempty"` // another node takes over when the leader is gone
-	Agents     []Agent           `json:"agents,omitempty"`   // that ran producers and consumers; none: a process on Host did
+	Failover   bool              `json:"failover,omitempty"` // the deployment has another node that takes over when the leader is gone
+	Agents     []Agent           `json:"agents,omitempty"`   // that ran producers and consumers; empty: a process on Host did
 	Meters     []Meter           `json:"meters,omitempty"`   // agents that metered an attached broker
 	Growth     []Growth          `json:"growth,omitempty"`   // when agents were added, with --agents auto
 	Result     *Result           `json:"result,omitempty"`   // nil if nothing was measured
@@ -70,9 +71,10 @@ type Record struct {
 type Doubt struct {
 	Code string `json:"code"` // of its kind, e.g. "unbalanced-books", "old-version", "shared-cores"
 	Text string `json:"text"` // what was seen: one sentence with the figures
-	// Share is the largest share of a figure that it may touch, 0 to 1: 0.12 if up to 1.2 of 10 ms may be the generator's own. 0: not known.
+	// Share is the largest share of a figure that the doubt may affect, 0 to 1: 0.12 if up to 1.2 of 10 ms may be the generator's
+	// own. 0: not known.
 	Share float64 `json:"share,omitempty"`
-	// Quantiles are those of the latency that it touches, rising; none if it touches all or other figures.
+	// Quantiles are those of the latency that the doubt affects, rising; empty if it affects all or other figures.
 	Quantiles []float64 `json:"quantiles,omitempty"`
 }
 
@@ -81,7 +83,7 @@ func DoubtOf(kind *doubt.Kind, text string) Doubt {
 	return Doubt{Code: kind.Code(), Text: remark.Of("%s", text).Text}
 }
 
-// Kind is the doubt's kind, which is registered unless another version stored it.
+// Kind is the doubt's kind. It is registered unless another version stored the doubt.
 func (d Doubt) Kind() *doubt.Kind {
 	kind, _ := doubt.Lookup(d.Code)
 	return kind
@@ -111,10 +113,10 @@ type Settings struct {
 	Topic  map[string]any `json:"topic,omitempty"`
 }
 
-// Versions are those of everything that takes part in a measurement.
+// Versions are the versions of all that takes part in a measurement.
 type Versions struct {
-	Broker  string `json:"broker"`            // of an attached broker: as it answers; may be empty
-	Product string `json:"product,omitempty"` // the name that an attached broker answers with
+	Broker  string `json:"broker"`            // as an attached broker reports it; may be empty
+	Product string `json:"product,omitempty"` // the name that an attached broker reports
 	Client  string `json:"client"`            // module@version
 	TLS     string `json:"tls,omitempty"`     // as negotiated: "TLS 1.3, TLS_AES_128_GCM_SHA256"; empty without TLS
 	Tool    string `json:"tool"`
@@ -139,10 +141,10 @@ type Meter struct {
 	Processes     string   `json:"processes"`
 	Addresses     []string `json:"addresses"` // those of the spec that the metered processes serve
 	ClockOffsetNs int64    `json:"clock_offset_ns"`
-	ClockBoundNs  int64    `json:"clock_bound_ns"` // by so much the start and the end of the metered time may be off
+	ClockBoundNs  int64    `json:"clock_bound_ns"` // the metered time may begin and end earlier or later by up to this
 }
 
-// Growth says that a repetition went on with more agents.
+// Growth records that a repetition continued with more agents.
 type Growth struct {
 	Agents  int             `json:"agents"` // from then on
 	Reason  string          `json:"reason"` // why fewer would have limited the result

@@ -15,8 +15,8 @@ import (
 // maxWaiting bounds the file of an outbox, in bytes.
 const maxWaiting = 1 << 30
 
-// waitingFile is a file of records that wait for their store. It is locked while its run lives, and readable here also when it was
-// removed.
+// waitingFile is a file of records that wait for their store. It is locked while its run lives, and this process can read it even
+// after its deletion.
 type waitingFile struct {
 	*os.File
 	path    string
@@ -24,11 +24,11 @@ type waitingFile struct {
 	size    int64 // bytes of whole lines
 }
 
-// errInUse says that the run of a file goes on, or has ended with the file removed.
+// errInUse means that the file's run is still alive, or has ended and deleted the file.
 var errInUse = errors.New("its run goes on")
 
-// newWaitingFile makes a file in dir by a pattern as os.CreateTemp takes it. It has a name that begins with a dot until it is locked:
-// by its own name another run would take it for one that was left.
+// newWaitingFile creates a file in dir by a pattern as os.CreateTemp takes it. Until it is locked its name begins with a dot:
+// under its own name another run would adopt it.
 func newWaitingFile(dir, pattern string) (*waitingFile, error) {
 	for {
 		f, err := os.CreateTemp(dir, "."+pattern)
@@ -47,16 +47,16 @@ func newWaitingFile(dir, pattern string) (*waitingFile, error) {
 			return w, nil
 		}
 		f.Close()
-		if !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, fs.ErrNotExist) { // else removeNameless was faster
+		if !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, fs.ErrNotExist) { // otherwise removeNameless was faster
 			return nil, errors.Join(err, os.Remove(f.Name()))
 		}
 	}
 }
 
-// exclusiveNow is a lock that isn't waited for.
+// exclusiveNow locks a file, or fails at once if another process has the lock.
 const exclusiveNow = syscall.LOCK_EX | syscall.LOCK_NB
 
-// syncFolder returns when the names of the files in a folder are on the disk, if its file system can be told to write them.
+// syncFolder waits until the names of the files in a folder are on the disk, if the file system supports that.
 func syncFolder(dir string) error {
 	f, err := os.Open(dir)
 	if err != nil {
@@ -69,7 +69,7 @@ func syncFolder(dir string) error {
 	return nil
 }
 
-// removeNameless removes files that newWaitingFile had made and not named when its process was killed.
+// removeNameless removes files of processes that were killed in newWaitingFile, before the file had its name.
 func removeNameless(pattern string) {
 	paths, _ := filepath.Glob(pattern)
 	for _, path := range paths {
@@ -103,7 +103,7 @@ func adoptWaitingFile(path string) (*waitingFile, error) {
 	return w, nil
 }
 
-// check refuses a file that this program didn't write: what another user put there is no record of this one.
+// check refuses a file that this program didn't write: another user may have put it there.
 func (w *waitingFile) check() error {
 	info, err := w.Stat()
 	if err != nil {
@@ -137,7 +137,8 @@ func (w *waitingFile) lines() []byte {
 	return text
 }
 
-// add writes lines behind the last whole line, to the disk, and removes one that was cut off. After an error the file has none of them.
+// add writes lines to the disk after the last whole line, and removes an incomplete one. After an error the file has none of the
+// lines.
 func (w *waitingFile) add(lines []byte) error {
 	err := w.Truncate(w.size)
 	if err == nil {
@@ -151,7 +152,7 @@ func (w *waitingFile) add(lines []byte) error {
 	return nil
 }
 
-// setAside gives the file a name by which no run adopts it, and ends its lock. It returns that name.
+// setAside renames the file so that no run adopts it, unlocks it, and returns the new name.
 func (w *waitingFile) setAside() (string, error) {
 	path := w.Name() + ".damaged"
 	for n := 2; os.Link(w.Name(), path) != nil; n++ { // unlike a rename, a link replaces no file
@@ -163,7 +164,7 @@ func (w *waitingFile) setAside() (string, error) {
 	return path, w.remove()
 }
 
-// maxSetAside bounds the damaged files that one name may leave.
+// maxSetAside bounds the damaged files with the same base name.
 const maxSetAside = 100
 
 // remove deletes the file, if it is still there, and ends its lock.

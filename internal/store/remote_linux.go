@@ -4,7 +4,7 @@ package store
 
 import "golang.org/x/sys/unix"
 
-// remote are the file systems of networks, by the number that statfs(2) gives.
+// remote are network file systems by the number that statfs(2) returns.
 var remote = map[uint32]string{
 	unix.NFS_SUPER_MAGIC:  "NFS",
 	unix.SMB_SUPER_MAGIC:  "SMB",
@@ -22,5 +22,5 @@ var remote = map[uint32]string{
 	0x01161970:            "GFS2",
 }
 
-// nameOfRemote is empty for a file system of this machine.
+// nameOfRemote is empty for a local file system.
 func nameOfRemote(fs *unix.Statfs_t) string { return remote[uint32(fs.Type)] }

@@ -4,5 +4,5 @@ package store
 
 import "golang.org/x/sys/unix"
 
-// nameOfRemote takes every file system for one of this machine.
+// nameOfRemote takes every file system for a local one.
 func nameOfRemote(*unix.Statfs_t) string { return "" }

@@ -9,37 +9,38 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-// Result holds what a repetition measured. Its Measurement is that of the point's own load or, of a search, that of the trial
-// that the search reports. The other fields are nil for kinds of measurement that have no such figures.
+// Result holds what a repetition measured. Its Measurement is that of the point's own load or, for a search, that of the reported
+// trial. The other fields are nil for kinds of measurement without such figures.
 type Result struct {
 	Measurement
 	Sustainable *Sustainable `json:"sustainable,omitempty"`
 	Curve       []CurvePoint `json:"curve,omitempty"`
-	Knee        *Knee        `json:"knee,omitempty"` // of a curve; nil if its rates show none
+	Knee        *Knee        `json:"knee,omitempty"` // of a curve; nil if its rates show no knee
 	Count       *Count       `json:"count,omitempty"`
 	Backlog     *Backlog     `json:"backlog,omitempty"`
 	Read        *Read        `json:"read,omitempty"`
 	Pipeline    *Pipeline    `json:"pipeline,omitempty"`
-	// Given are figures that were not measured here, in base units by the keys of metrics: those of a published record, of which nothing
-	// else is known, or those that Tool printed.
+	// Given are figures that were not measured here, in base units by the keys of metrics: the figures of a published record, or
+	// those that Tool printed.
 	Given map[string]float64 `json:"given,omitempty"`
 	Tool  *Tool              `json:"tool,omitempty"` // nil unless a tool of the broker's maker was the generator
 }
 
-// Read is what was read of a topic to which others publish.
+// Read holds what was read from a topic to which other programs publish.
 type Read struct {
 	Messages int64  `json:"messages"`       // over all subscriptions
 	Bytes    int64  `json:"bytes"`          // of payload
-	Held     *int64 `json:"held,omitempty"` // how many the broker said there were to read, of a topic that is read from its start; nil if it doesn't say
+	Held     *int64 `json:"held,omitempty"` // number of messages that the broker reported for a topic that is read from its start; nil if it doesn't report it
 }
 
-// Tool is a load generator of the broker's maker. Measured here are only the cost, from its start to its end, and what the broker counted.
+// Tool is a load generator of the broker's maker. Only the cost, from its start to its end, and the broker's own count are
+// measured here.
 type Tool struct {
 	Name      string   `json:"name"`
 	Version   string   `json:"version"`
 	Arguments []string `json:"arguments"`
 	Printed   []string `json:"printed,omitempty"` // its last lines
-	// BrokerPublished is how many messages of the run the broker has taken by its own count; nil if it doesn't say.
+	// BrokerPublished is the number of messages that the broker counted; nil if it reports none.
 	BrokerPublished *int64 `json:"broker_published,omitempty"`
 }
 
@@ -51,27 +52,28 @@ type Measurement struct {
 	OfferedRate float64  `json:"offered_rate,omitempty"`
 	PublishRate float64  `json:"publish_rate"` // acked per second of the measured phase
 	ReceiveRate float64  `json:"receive_rate"` // received per second by all subscriptions together
-	// Throughput is that of a closed loop: messages per second that every subscription received (without subscriptions: that
+	// Throughput is the rate of a closed loop: messages per second that every subscription received (without subscriptions: that
 	// were confirmed) from the start of the measured phase until 99 % of them had come. 0 for other loads.
 	Throughput  float64 `json:"throughput,omitempty"`
 	PayloadSize float64 `json:"payload_size"` // mean bytes
 	Latency     Latency `json:"latency"`
-	// ClockBoundNs is the error, either way, that a latency from one agent to another may have because their clocks are known to
-	// each other only so far. 0 if all had one clock.
+	// ClockBoundNs is the error, either way, of a latency between two agents, because the offset of their clocks is known only
+	// that well. 0 if all had one clock.
 	ClockBoundNs int64        `json:"clock_bound_ns,omitempty"`
 	Cost         Cost         `json:"cost"`
 	Pauses       *Pauses      `json:"pauses,omitempty"` // nil in imported records
 	Series       []Tick       `json:"series,omitempty"`
 	Faults       []FaultEvent `json:"faults,omitempty"`
 	Outage       *Outage      `json:"outage,omitempty"` // nil without faults
-	// Listened says how late duplicates could be seen; nil unless faults were asked for and nothing was to come twice.
+	// Listened says for how long late duplicates could be seen; nil unless there were faults and the guarantee forbids
+	// duplicates.
 	Listened *Listened `json:"listened,omitempty"`
 	// BacklogMax is the largest backlog, in messages, of all samples from the start of the measured phase on, including those that
 	// Series leaves out. nil if nothing was sampled, and in imported records.
 	BacklogMax    *int64     `json:"backlog_max,omitempty"`
 	Corrected     *Corrected `json:"corrected,omitempty"` // nil if nothing was received, and in imported records
-	Limits        Limits     `json:"limits,omitempty"`    // of a closed loop, and of a load of which less came through than was offered; Sustainable has those of a search
-	WarmupSeconds float64    `json:"warmup_seconds"`      // as it was, not as the spec asks
+	Limits        Limits     `json:"limits,omitempty"`    // of a closed loop, and of a load of which less came through than was offered; Sustainable has the limits of a search
+	WarmupSeconds float64    `json:"warmup_seconds"`      // as measured, not as in the spec
 }
 
 // Books count messages.
@@ -84,8 +86,8 @@ func Guarantee(s study.Spec) ledger.Guarantee {
 	}
 }
 
-// Promise judges books by the guarantee that a spec asks for. failover says that another node of the broker took the lead when
-// the leader was gone.
+// Promise judges books by the guarantee of a spec. failover reports whether another node of the broker takes over when the leader
+// is gone.
 func Promise(s study.Spec, failover bool, b Books) ledger.Verdict {
 	g := Guarantee(s)
 	g.Failover = failover
@@ -128,10 +130,11 @@ type Sustainable struct {
 	HeldNs int64        `json:"held_ns"`         // length of the longest trial that passed at Low; 0: none did
 	Goals  []GoalResult `json:"goals,omitempty"` // in the order of the spec
 	Trials []Trial      `json:"trials"`
-	Limits Limits       `json:"limits,omitempty"` // of the trial that failed at High
+	Limits Limits       `json:"limits,omitempty"` // limits of the trial that failed at High
 }
 
-// Open reports whether Low is only a lower bound, because the generator or its client's Send ran out before the broker did.
+// Open reports whether Low is only a lower bound, because the generator or its client's Send reached its limit before the broker
+// did.
 func (s Sustainable) Open() bool { return s.Limits.Are("generator", "client-send") }
 
 // GoalResult answers one goal of a search (MLRsearch, docs/method.md).
@@ -179,10 +182,10 @@ type CurvePoint struct {
 	Measurement
 }
 
-// KneeShare is the share of an offered rate that has to come through, or be confirmed, for the rate to lie before a knee.
+// KneeShare is the share of an offered rate that must come through, or be confirmed, for the rate to lie before a knee.
 const KneeShare = 0.98
 
-// Knee is where the mean latency of a curve jumps, as papers read it off a plot (docs/method.md).
+// Knee is the rate at which the mean latency of a curve jumps, as papers read it off a plot (docs/method.md).
 type Knee struct {
 	Rate     float64 `json:"rate"`                // highest rate that came through before the jump
 	JumpedAt float64 `json:"jumped_at,omitempty"` // first offered rate after the jump; 0: throughput stopped growing without a jump
@@ -196,8 +199,9 @@ type Count struct {
 	TotalSeconds   float64 `json:"total_seconds"`   // first send to last delivery
 }
 
-// Backlog is the time that filling and emptying a backlog took, and the messages per second. Where only some consumers have one, its
-// messages and the drain are theirs, and the latencies of the measurement are those of the others while it drains.
+// Backlog holds the times and rates, in messages per second, of filling and draining a backlog. If only some consumers have a
+// backlog, its messages and the drain are theirs, and the latencies of the measurement are those of the other consumers during
+// the drain.
 type Backlog struct {
 	Messages     int64   `json:"messages"`
 	Bytes        int64   `json:"bytes"`
@@ -217,7 +221,7 @@ type Cost struct {
 	BrokerSystemSeconds    float64 `json:"broker_system_seconds"`
 	BrokerRSSBytes         int64   `json:"broker_rss_bytes"` // largest seen
 	BrokerDiskWriteBytes   int64   `json:"broker_disk_write_bytes"`
-	BrokerDiskReadBytes    *int64  `json:"broker_disk_read_bytes,omitempty"` // from a disk, not from the page cache; nil: not known
+	BrokerDiskReadBytes    *int64  `json:"broker_disk_read_bytes,omitempty"` // read from a disk, not from the page cache; nil: not known
 	BrokerFlushes          *int64  `json:"broker_flushes,omitempty"`         // calls of fsync, fdatasync and msync; nil: not counted
 	BrokerDataGrowthBytes  int64   `json:"broker_data_growth_bytes"`         // -1: not known
 	BrokerKnown            bool    `json:"broker_known"`                     // false: the broker was not metered, and its figures mean nothing
@@ -226,9 +230,9 @@ type Cost struct {
 	GeneratorRSSBytes      int64   `json:"generator_rss_bytes"`
 	GeneratorGCPauseNs     int64   `json:"generator_gc_pause_ns"`
 	Sides                  *Sides  `json:"sides,omitempty"`   // of the generator, if its consumers had a process of their own
-	Relays                 *Side   `json:"relays,omitempty"`  // all relays together, which are no part of the generator
+	Relays                 *Side   `json:"relays,omitempty"`  // all relays together; they are not part of the generator
 	Seconds                float64 `json:"seconds,omitempty"` // length of that time
-	Shares                 *Shares `json:"shares,omitempty"`  // nil if the phase was too short to tell
+	Shares                 *Shares `json:"shares,omitempty"`  // nil if the phase was too short
 	Messages               int64   `json:"messages"`          // acknowledged messages of the measured phase, by which costs are divided
 	Bytes                  int64   `json:"bytes"`             // of their payloads
 }
@@ -246,13 +250,13 @@ type Side struct {
 	RSSBytes      int64   `json:"rss_bytes"` // largest seen
 }
 
-// SidesTick is what both sides use at a time.
+// SidesTick is the resource use of both sides at one time.
 type SidesTick struct {
 	Producing SideTick `json:"producing"`
 	Consuming SideTick `json:"consuming"`
 }
 
-// SideTick is how many cores one side uses, and its memory.
+// SideTick is the number of cores and the memory that one side uses.
 type SideTick struct {
 	User     float64 `json:"user"`
 	System   float64 `json:"system"`
@@ -273,22 +277,22 @@ type Shares struct {
 	Others float64    `json:"others"` // of other processes, and those that the hypervisor gave to other machines
 }
 
-// Pauses say how long the generator's machine or process stood still in the measured phase. A latency below that says nothing
+// Pauses say how long the generator's machine or process was stalled in the measured phase. A latency below that says nothing
 // about the broker.
 type Pauses struct {
-	// Late is how late a thread woke that only sleeps, in nanoseconds. A pause that is longer than the sleep counts once for each
-	// wake-up that it delayed, as in Gil Tene's jHiccup. Any latency may contain such a pause, at its send and at its receipt.
+	// Late is how late a thread that only sleeps woke, in nanoseconds. A pause longer than the sleep counts once for each delayed
+	// wake-up, as in Gil Tene's jHiccup. Any latency may contain such a pause, at its send and at its receipt.
 	Late            hist.Snapshot `json:"late"`
 	Relays          hist.Snapshot `json:"relays,omitzero"`   // the same of all relays, which are processes of ours
-	LongestNs       int64         `json:"longest_ns"`        // also one after the phase, while messages of it were under way
+	LongestNs       int64         `json:"longest_ns"`        // also of a pause after the phase, while its messages were under way
 	LongestOffsetNs int64         `json:"longest_offset_ns"` // when it began, from the start of the measured phase
 	GCPauseNs       int64         `json:"gc_pause_ns"`       // sum of the times for which the garbage collector stopped the process
 	StolenSeconds   float64       `json:"stolen_seconds"`    // core time that the hypervisor gave to other machines (/proc/stat, steal)
 	QueuedSeconds   float64       `json:"queued_seconds"`    // thread time ready to run and without a core (/proc/PID/schedstat)
 }
 
-// Watched reports whether anything watched for pauses. In pipelines, whose client is a process of its own, nothing does, and what stood still
-// is not known. It is false for a nil p.
+// Watched reports whether pauses were watched for. Nothing watches in pipelines, whose client is a process of its own. It is
+// false for a nil p.
 func (p *Pauses) Watched() bool { return p != nil && (p.Late.Count() > 0 || p.LongestNs > 0) }
 
 // Tick is one sample of a run over time.
@@ -312,7 +316,7 @@ type Tick struct {
 	FromSendCount int64   `json:"from_send_count,omitempty"`
 }
 
-// FaultEvent is a fault that was done.
+// FaultEvent is an injected fault.
 type FaultEvent struct {
 	OffsetNs int64  `json:"offset_ns"`
 	Do       string `json:"do"`
@@ -321,10 +325,10 @@ type FaultEvent struct {
 	Err      string `json:"err,omitempty"`
 }
 
-// Listened says for how long a trial went on receiving after everything had come, or its drain was over.
+// Listened is how long a trial went on receiving after everything had come, or after its drain.
 type Listened struct {
 	Ns int64 `json:"ns"`
-	// RedeliveryNs is after what time the broker delivers again what it got no acknowledgement of; 0: only when a connection ends.
+	// RedeliveryNs is the time after which the broker redelivers an unacknowledged message; 0: only when the connection closes.
 	RedeliveryNs int64 `json:"redelivery_ns,omitempty"`
 }
 
@@ -335,7 +339,7 @@ type Outage struct {
 	SampleNs  int64 `json:"sample_ns,omitempty"` // between two samples
 }
 
-// PerMillion divides seconds by the messages: seconds per million of them. It is NaN without messages.
+// PerMillion returns seconds per million messages; NaN without messages.
 func (c Cost) PerMillion(seconds float64) float64 {
 	if c.Messages == 0 {
 		return math.NaN()
@@ -351,11 +355,12 @@ type Pipeline struct {
 	Retries     int64         `json:"retries"`            // requests that were posted again
 	Redelivered int64         `json:"redelivered"`        // deliveries of rides that were counted already; those to a killed consumer are not known
 	Balancer    string        `json:"balancer,omitempty"` // its name and version
-	// QueueMax is the largest number of messages that the broker reported to hold for the consumer; nil: it wasn't asked.
+	// QueueMax is the largest number of messages for the consumer that the broker reported; nil: it wasn't asked.
 	QueueMax *int64 `json:"queue_max,omitempty"`
-	// QueueBytes is the memory that the broker reported to use for the queue before the first request; nil: it doesn't say.
+	// QueueBytes is the memory of the queue before the first request as the broker reported it; nil: it reports none.
 	QueueBytes *int64 `json:"queue_bytes,omitempty"`
-	// ConsumerCapacity is the least share of the time in which the consumer could have taken a message at once; nil: the broker doesn't say.
+	// ConsumerCapacity is the smallest share of the time in which the consumer could have taken a message at once; nil: the
+	// broker reports none.
 	ConsumerCapacity *float64       `json:"consumer_capacity,omitempty"`
 	Parts            []PipelinePart `json:"parts"`
 	Series           []PipelineTick `json:"series,omitempty"`

@@ -17,7 +17,7 @@ import (
 	"github.com/brokermark/brokermark/internal/bounded"
 )
 
-// madeUpSQLite lists what computes records when they are read, maybe without an end: such as a view in the place of the table.
+// madeUpSQLite lists views and other objects that compute their rows when they are read, possibly without end.
 const madeUpSQLite = `SELECT type || ' ' || name FROM pragma_table_list WHERE schema = 'main' AND lower(name) = 'record' AND type <> 'table'
 	UNION ALL SELECT 'column ' || name FROM pragma_table_xinfo('record') WHERE hidden <> 0`
 
@@ -48,8 +48,8 @@ func sqliteFile(path string) *backend {
 	}
 }
 
-// openSQLite returns a connection pool for the store at path, and what guard has made. SQLite itself opens the file with the first
-// statement.
+// openSQLite returns a connection pool for the store at path, and the files that guard created. SQLite opens the file with the
+// first statement.
 func openSQLite(path string, mode access, patience time.Duration) (db *sql.DB, made []string, err error) {
 	if err := checkFile(path, mode); err != nil {
 		return nil, nil, err
@@ -62,8 +62,8 @@ func openSQLite(path string, mode access, patience time.Duration) (db *sql.DB, m
 	if mode == appending {
 		q.Set("_txlock", "immediate")
 		q.Add("_pragma", "synchronous(FULL)")  // in WAL mode: a commit is on the disk when it returns
-		q.Add("_pragma", "cache_size(-16384)") // KiB: all that an import changes at a time
-		q.Add("_pragma", "page_size(8192)")    // of a new file: a page of 4096 has room for one short record
+		q.Add("_pragma", "cache_size(-16384)") // KiB: enough for all pages that an import changes at a time
+		q.Add("_pragma", "page_size(8192)")    // of a new file: a page of 4096 bytes has room for one short record only
 	} else {
 		q.Set("mode", "ro")
 		q.Add("_pragma", "query_only(true)")
@@ -93,7 +93,7 @@ func checkFile(path string, mode access) error {
 	case !info.Mode().IsRegular(): // SQLite would create its journal beside a device
 		return &Error{Problem: BadURL, Store: path, Detail: "is no ordinary file"}
 	}
-	if !missing { // else SQLite removes what is beside it
+	if !missing { // otherwise SQLite removes the files beside it
 		if err := checkBeside(path, info); err != nil {
 			return err
 		}
@@ -108,8 +108,8 @@ func checkFile(path string, mode access) error {
 	return checkRights(path, missing)
 }
 
-// remoteFileSystem names the kind of file system that the file at path, or one that is made there, lies on, if that is shared over a
-// network: SQLite's write-ahead log needs memory that all its users share. Otherwise it is empty.
+// remoteFileSystem names the network file system that the file at path is or would be on; empty for a local one. SQLite's
+// write-ahead log needs memory shared by all its users.
 func remoteFileSystem(path string) string {
 	var fs unix.Statfs_t
 	if statfs(path, &fs) != nil && statfs(filepath.Dir(path), &fs) != nil {
@@ -121,8 +121,8 @@ func remoteFileSystem(path string) string {
 // statfs is replaced by a test.
 var statfs = unix.Statfs
 
-// checkRights refuses a file that this user may not write, or make files beside. SQLite opens it all the same, and fails when the
-// first record is appended.
+// checkRights refuses a file that this user may not write, or in whose folder it may not create files. SQLite opens such a file
+// and fails at the first append.
 func checkRights(path string, missing bool) error {
 	if unix.Access(path, unix.W_OK) != nil && !missing {
 		return &Error{Problem: Other, Store: path, Detail: "can't be written by this user"}
@@ -136,7 +136,7 @@ func checkRights(path string, missing bool) error {
 	case unix.Access(folder, unix.W_OK|unix.X_OK) == nil:
 	case missing:
 		return &Error{Problem: Other, Store: path, Detail: mayNotMake(folder)}
-	case err != nil: // else another process keeps them there
+	case err != nil: // otherwise another process keeps them there
 		return &Error{Problem: Other, Store: path, Detail: mayNotMakeBeside(folder)}
 	}
 	return nil
@@ -191,7 +191,7 @@ func diagnoseSQLite(path string, err error, action string) diagnosis {
 	}
 	folder, _ := filepath.Abs(filepath.Dir(path))
 	switch cause.Code() {
-	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE: // the latter: no room for the index of the write-ahead log
+	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE: // SHMSIZE: no room for the index of the write-ahead log
 		return diagnosis{Full, "has no room left, its disk is full: could not " + action + "; earlier records are intact", hidden{err}}
 	case sqlite3.SQLITE_READONLY_DIRECTORY:
 		return diagnosis{Other, mayNotMakeBeside(folder), hidden{err}}
@@ -218,11 +218,11 @@ type hidden struct{ error }
 func (hidden) Error() string   { return "" }
 func (h hidden) Unwrap() error { return h.error }
 
-// SQLite keeps two files beside a store that is open: store.db-wal, the write-ahead log with the newest records, and store.db-shm,
-// an index of that log which all processes share. What follows deals with them where a reader can't create or shouldn't leave them:
-// on a full disk, or in a folder it may not write to.
+// SQLite keeps two files beside an open store: store.db-wal, the write-ahead log with the newest records, and store.db-shm, an
+// index of that log which all processes share. The functions below handle the cases in which a reader can't create these files or
+// shouldn't leave them: a full disk, or a folder that it may not write to.
 
-// minIndexSize is the size in bytes of the smallest shared index that SQLite makes.
+// minIndexSize is the size in bytes of the smallest shared index that SQLite creates.
 const minIndexSize = 32 << 10
 
 // existingFiles reports for each file of the store at path whether it exists.
@@ -236,8 +236,8 @@ func existingFiles(path string) map[string]bool {
 }
 
 // abandon removes the files that a failed attempt to open the store at path created: those that did not exist before and are too
-// short to hold anything, as a full disk leaves them. Another process may have opened the store since: what it commits to a removed log
-// would be lost.
+// short to hold anything, as on a full disk. It keeps them if another process has opened the store since, whose commits to a
+// removed log would be lost.
 func abandon(path string, existed map[string]bool) {
 	db, err := sql.Open("sqlite", sqliteURL(path, "mode=rw&_pragma=locking_mode(EXCLUSIVE)"))
 	if err != nil {
@@ -256,13 +256,14 @@ func abandon(path string, existed map[string]bool) {
 	}
 }
 
-// mayNotWriteBeside reports whether err says that this user may not create the files beside the store.
+// mayNotWriteBeside reports whether err means that this user may not create the files beside the store.
 func mayNotWriteBeside(err error) bool {
 	kind := primaryCode(err)
 	return kind == sqlite3.SQLITE_READONLY || kind == sqlite3.SQLITE_CANTOPEN
 }
 
-// openFrozen opens the store's main file alone. It returns nil if the write-ahead log isn't empty: its records would be missing.
+// openFrozen opens the store's main file alone. It returns nil if the write-ahead log isn't empty, because its records would be
+// missing.
 func openFrozen(path string) (*sql.DB, error) {
 	if info, err := os.Stat(path + "-wal"); err == nil && info.Size() > 0 {
 		return nil, nil

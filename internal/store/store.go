@@ -41,7 +41,7 @@ func OpenContext(ctx context.Context, url string) (*Store, error) {
 	return open(ctx, url, appending, defaultPatience)
 }
 
-// Appendable returns why Open would fail, as far as that can be told without making or changing anything.
+// Appendable returns the error that Open would return, as far as it can be found without changing or creating anything.
 func Appendable(url string) error {
 	b, _, err := choose(url)
 	if err != nil {
@@ -50,8 +50,8 @@ func Appendable(url string) error {
 	return b.appendable()
 }
 
-// OpenReadOnlyContext opens an existing store for reading, until ctx ends the attempt. It never creates a store, so a mistyped path is the
-// error Missing and not an empty report.
+// OpenReadOnlyContext opens an existing store for reading; the attempt ends with ctx. It never creates a store, so a mistyped
+// path gives the error Missing and not an empty report.
 func OpenReadOnlyContext(ctx context.Context, url string) (*Store, error) {
 	return open(ctx, url, reading, defaultPatience)
 }
@@ -82,8 +82,8 @@ func open(ctx context.Context, url string, mode access, patience time.Duration) 
 	return nil, err
 }
 
-// reopenFrozen opens the store for reading without writing any file, after the usual way failed with openErr. It returns openErr
-// if it would miss records.
+// reopenFrozen opens the store for reading without writing any file, after the normal open failed with openErr. It returns
+// openErr if records would be missing.
 func (s *Store) reopenFrozen(ctx context.Context, openErr error) error {
 	s.abandon(openErr)
 	db, err := s.backend.openFrozen()
@@ -97,8 +97,8 @@ func (s *Store) reopenFrozen(ctx context.Context, openErr error) error {
 	return s.prepare(ctx)
 }
 
-// abandon closes a store whose opening failed with err. On a full disk it removes the files that the attempt left: otherwise they may be
-// those of another process that is making the store.
+// abandon closes a store that failed to open with err. It removes the attempt's files only if the disk is full: otherwise they
+// may belong to another process that is creating the store.
 func (s *Store) abandon(err error) {
 	_ = s.db.Close()
 	if ProblemOf(err) == Full {
@@ -121,7 +121,7 @@ func (s *Store) Close() error {
 	return err
 }
 
-// tidy removes the files that a store that is closed, or could not be opened, has left.
+// tidy removes the files beside a store that was closed or failed to open.
 func (s *Store) tidy() {
 	if s.access == reading {
 		s.backend.tidy()
@@ -129,7 +129,7 @@ func (s *Store) tidy() {
 	s.backend.unguard()
 }
 
-// transact runs change in a transaction: all of its statements take effect, or none. action is what explain wants.
+// transact runs change in a transaction: all of its statements take effect, or none. action is passed to explain.
 func (s *Store) transact(ctx context.Context, action string, change func(ctx context.Context, tx *sql.Tx) error) error {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
@@ -164,7 +164,7 @@ func (s *Store) begin(ctx context.Context) (*sql.Tx, error) {
 	}
 }
 
-// execAll executes statements. It skips empty ones, which stand for those that a backend doesn't need.
+// execAll executes statements. It skips empty ones, which the backend doesn't need.
 func execAll(ctx context.Context, tx *sql.Tx, statements ...string) error {
 	for _, statement := range statements {
 		if statement == "" {

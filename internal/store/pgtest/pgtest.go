@@ -1,5 +1,4 @@
-// Package pgtest starts a real PostgreSQL server for tests and takes it away afterwards. It knows nothing of what is
-// stored in it.
+// Package pgtest starts a real PostgreSQL server for tests and removes it afterwards. It knows nothing of what is stored in it.
 package pgtest
 
 import (
@@ -25,13 +24,13 @@ import (
 	"github.com/brokermark/brokermark/internal/testkit"
 )
 
-// Password is that of every user; it must never be printed.
+// Password is the password of every user; it must never be printed.
 const Password = "gehe1m/%40#?"
 
 // User is the server's superuser.
 const User = "team"
 
-// server is the one that all tests of this process share.
+// server is shared by all tests of this process.
 var server = struct {
 	sync.Mutex
 	tried     bool
@@ -39,12 +38,12 @@ var server = struct {
 	address   string
 	stdin     io.Closer     // closing it ends the server
 	ended     chan struct{} // closed when the server has ended and its files are gone
-	output    bytes.Buffer  // why it failed; complete when it has ended
+	output    bytes.Buffer  // stderr; complete when the server has ended
 	databases int
 }{}
 
-// Database makes an empty database on a server of this test process and returns its URL, password included. A machine
-// without PostgreSQL skips the test with a sentence. The caller's TestMain calls Stop.
+// Database creates an empty database on this process's server and returns its URL, password included. It skips the test, with a
+// sentence, on a machine without PostgreSQL. The caller's TestMain calls Stop.
 func Database(t testing.TB) string {
 	t.Helper()
 	testkit.Live(t)
@@ -92,7 +91,7 @@ func execute(url, statements string) error {
 	return err
 }
 
-// Stop ends the server and removes all it wrote; without one it does nothing.
+// Stop ends the server and removes its files; it does nothing if there is no server.
 func Stop() {
 	server.Lock()
 	defer server.Unlock()
@@ -103,10 +102,10 @@ func Stop() {
 	}
 }
 
-// watchdog makes a directory, and runs the server in it until standard input ends, which it also does when the
-// test process is killed. The directory goes in any case. A background process of a shell ignores SIGINT until it handles it
-// itself, so a server that is only starting needs SIGTERM; one that runs would wait for its clients after that, but not after SIGINT.
-// When the test process is gone, so is the reader of the shell's messages, hence no SIGPIPE.
+// watchdog creates a directory and runs the server in it until standard input ends, which also happens when the test process is
+// killed. It removes the directory in any case. A background process of a shell ignores SIGINT until it installs a handler, so a
+// server that is still starting needs SIGTERM; a running server would wait for its clients on SIGTERM, but not on SIGINT. When
+// the test process is gone, the reader of the shell's messages is gone too, so the shell ignores SIGPIPE.
 const watchdog = `
 trap '' PIPE
 dir=$(mktemp -d "/tmp/brokermark-pg-$3-XXXXXX") || exit # short: the path of a socket has at most 107 bytes
@@ -188,7 +187,7 @@ func find(program string) (string, error) {
 	return "", err
 }
 
-// unprivileged is the user who runs the server, nil for our own: PostgreSQL refuses to run as root.
+// unprivileged returns the user that runs the server; nil for our own. PostgreSQL refuses to run as root.
 func unprivileged() (*syscall.Credential, error) {
 	if os.Geteuid() != 0 {
 		return nil, nil

@@ -1,5 +1,5 @@
-// Package storetest makes records for tests of what reads a store: every kind of measurement and every way one can
-// end. It knows nothing of how records are made in earnest.
+// Package storetest makes records for tests of code that reads a store: every kind of measurement and every status. It knows
+// nothing of how real records are made.
 package storetest
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-// Product is a broker as these records pretend to have measured it, at 100 B.
+// Product is a broker with the figures that these records pretend to have measured, at 100 B.
 type Product struct {
 	Name, Version, Client string
 	Sustains              float64 // messages per second
@@ -26,7 +26,7 @@ type Product struct {
 	RSS                   int64
 }
 
-// Products are those of Demo.
+// Products are the brokers of Demo.
 var Products = []Product{
 	{"kafka", "4.3.1", "github.com/twmb/franz-go@v1.22.2", 812_000, 2.1e6, 1.9, 0.61, 700 << 20},
 	{"rabbitmq", "3.10.8", "github.com/rabbitmq/amqp091-go@v1.16.0", 46_000, 0.9e6, 21.5, 17.2, 180 << 20},
@@ -34,14 +34,14 @@ var Products = []Product{
 	{"jetstream", "2.15.2", "github.com/nats-io/nats.go@v1.55.0", 96_000, 0.6e6, 8.4, 4.1, 95 << 20},
 }
 
-// Began is when the first of the records began.
+// Began is the time of the first record.
 var Began = time.Date(2026, 3, 1, 9, 0, 0, 123456789, time.UTC)
 
-// Hostile is a label as an enemy would choose it.
+// Hostile is a label as an attacker would choose it.
 const Hostile = `=cmd|'/c calc'!A0 <script>alert(1)</script> "quoted" & \ / * ? [x]:y`
 
-// Demo is what a study of four brokers, two sizes, searches, curves and a faulted fixed rate stores, with refusals,
-// void and failed runs, lost messages, and a hostile label; three repetitions. The same records every time: what is
+// Demo returns the records of a study of four brokers and two sizes, with three repetitions: searches, curves, a fixed rate with
+// a fault, refusals, void and failed runs, lost messages, and a hostile label. The records are the same every time; the data
 // below the slice is shared and must not be changed.
 func Demo() []store.Record { return slices.Clone(demo()) }
 
@@ -67,7 +67,7 @@ var demo = sync.OnceValue(func() []store.Record {
 	return records
 })
 
-// Records are a source of records that leaves all selecting to the reader.
+// Records are a source that ignores filters: its reader has to select.
 type Records []store.Record
 
 // Each reads all records.
@@ -81,7 +81,7 @@ func (all Records) Each(context.Context, store.Filter) iter.Seq2[store.Record, e
 	}
 }
 
-// Empty are the sets of records that give a figure or a sheet little to show.
+// Empty returns sets of records that leave a figure or a sheet almost empty.
 func Empty() map[string][]store.Record {
 	p := Products[0]
 	void := p.fixed(1)
@@ -93,7 +93,7 @@ func Empty() map[string][]store.Record {
 	}
 }
 
-// Record is a repetition that ended ok, still without a result.
+// Record is a repetition that ended ok, without a result yet.
 func (p Product) Record(size study.Size, measure string, repetition int) store.Record {
 	r := store.Record{
 		Schema: store.Schema, Study: "head-to-head", Repetition: repetition, Status: store.OK,
@@ -117,7 +117,7 @@ func (p Product) Record(size study.Size, measure string, repetition int) store.R
 	return r
 }
 
-// search refuses 1 KiB on NATS, as if that couldn't be done.
+// search refuses 1 KiB on NATS, as if it weren't supported.
 func (p Product) search(size study.Size, repetition int) store.Record {
 	r := p.Record(size, "sustainable", repetition)
 	if p.Name == "nats" && size == 1024 {
@@ -134,7 +134,7 @@ func (p Product) search(size study.Size, repetition int) store.Record {
 	return r
 }
 
-// curve has one void point in the middle of RabbitMQ's at 1 KiB.
+// curve has a void point in the middle of RabbitMQ's curve at 1 KiB.
 func (p Product) curve(size study.Size, repetition int) store.Record {
 	r := p.Record(size, "curve", repetition)
 	r.Spec.Curve.Fractions = []float64{0.1, 0.3, 0.5, 0.7, 0.9, 1}
@@ -179,7 +179,7 @@ func (p Product) fixed(repetition int) store.Record {
 
 func (p Product) top(size study.Size) float64 { return p.Sustains / math.Sqrt(float64(size)/100) }
 
-// drift makes repetitions differ by a few per cent.
+// drift makes repetitions differ by a few percent.
 func drift(repetition int) float64 { return 1 + 0.02*float64((repetition*7)%5-2) }
 
 func (p Product) result(size study.Size, rate, top float64, repetition int) *store.Result {
