@@ -2,15 +2,15 @@ package driver
 
 // When a consumer acknowledges a message to the broker: the values of AckSetting.
 const (
-	AckAuto   = "auto"   // as the delivery that is asked for demands
-	AckBefore = "before" // before the application has it; automatic acknowledgement
-	AckAfter  = "after"  // when the application has worked on it; manual acknowledgement
+	AckAuto   = "auto"   // as the guarantee's delivery requires
+	AckBefore = "before" // before the application gets it; automatic acknowledgement
+	AckAfter  = "after"  // after the application has processed it; manual acknowledgement
 )
 
 const ackSetting = "consumer.ack"
 
-// AckSetting lets a consumer acknowledge otherwise than its delivery demands, of drivers whose protocol has both ways. Whether
-// producers wait for the broker is asked for by acks.
+// AckSetting lets consumers acknowledge in another way than the guarantee's delivery requires. It is a setting of drivers whose
+// protocol has both ways. The setting acks decides whether producers wait for the broker.
 func AckSetting() Setting {
 	return Setting{
 		Scope: ClientScope, Name: ackSetting, Default: AckAuto, Allowed: []string{AckAuto, AckBefore, AckAfter},
@@ -18,7 +18,7 @@ func AckSetting() Setting {
 	}
 }
 
-// AcksAfter reports whether consumers acknowledge after the application has worked on a message.
+// AcksAfter reports whether consumers acknowledge after the application has processed a message.
 func AcksAfter(g Guarantee, client Values) bool {
 	if when := client.String(ackSetting); when != AckAuto {
 		return when == AckAfter
@@ -26,12 +26,12 @@ func AcksAfter(g Guarantee, client Values) bool {
 	return g.Delivery != AtMostOnce
 }
 
-// WithoutAcks is the Setting.Idle of what matters only to consumers that acknowledge.
+// WithoutAcks is the Setting.Idle of settings that matter only to consumers that acknowledge.
 func WithoutAcks(g Guarantee, client Values) string {
 	return If(!AcksAfter(g, client), "with consumer.ack: before, which at-most-once has unless asked otherwise, consumers acknowledge nothing")
 }
 
-// FitsAck refuses an acknowledgement that gives away what g promises.
+// FitsAck refuses an acknowledgement mode that would break the guarantee g.
 func FitsAck(g Guarantee, client Values) error {
 	if g.Delivery != AtMostOnce && !AcksAfter(g, client) {
 		return Unsupported(string(ClientScope)+"."+ackSetting+": "+AckBefore,

@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// Clients of many brokers connect to an address only to be told others, of the nodes that have what they ask for. Where those can't be reached,
-// a client tries again and again, and says no more than that it could not dial.
+// Clients of many brokers connect to one address and receive the addresses of other nodes from it. If those can't be reached, a
+// client keeps trying and only reports that it could not dial.
 
-const advertisedBudget = 4 * time.Second // until an address that the broker tells of has to answer
+const advertisedBudget = 4 * time.Second // time for an advertised address to answer
 
-// Advertised finds out whether the addresses that a broker tells its clients can be reached from here: it returns an *ErrConnect for each that
-// can't, within a few seconds. by is the address that it told them at, and setting is the broker's that decides what it tells. Addresses that
-// are in given are known to be reached, or not, by who was given them.
+// Advertised checks whether the addresses that a broker advertises can be reached from here. It returns an *ErrConnect for each
+// that can't, within a few seconds. by is the address of the broker that advertised them, and setting is the broker's setting
+// that decides which addresses it advertises. Addresses in given are not checked.
 func Advertised(ctx context.Context, broker, by, setting string, given, told []string) error {
 	ctx, cancel := context.WithTimeout(ctx, advertisedBudget)
 	defer cancel()
@@ -35,7 +35,7 @@ func Advertised(ctx context.Context, broker, by, setting string, given, told []s
 	return errors.Join(errs...)
 }
 
-// reachable tries until ctx ends: a node that is coming up may be known before it listens.
+// reachable tries until ctx ends: a node that is starting may be advertised before it listens.
 func reachable(ctx context.Context, address string) error {
 	for {
 		conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)

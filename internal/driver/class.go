@@ -1,7 +1,7 @@
 package driver
 
-// Class is what settings of different clients, under different names, have in common: one principle decides about the
-// defaults of all of a class (decision 043).
+// Class groups settings of different clients that have the same meaning under different names. One principle decides about the
+// defaults of all settings of a class (decision 043).
 type Class string
 
 // Classes in the order in which they are shown.
@@ -13,10 +13,10 @@ const (
 	Threading     Class = "threads of the generator"
 )
 
-// Classes are all of them.
+// Classes are all classes.
 var Classes = []Class{Acknowledging, Prefetching, Publishing, Batching, Threading}
 
-// Principle is what decides about the defaults of a class.
+// Principle is the rule for the defaults of a class.
 func (c Class) Principle() string {
 	return map[Class]string{
 		Acknowledging: "Consumers acknowledge as the library does by itself where it gathers acknowledgements, and what each call brought, one by one, where it doesn't.",

@@ -13,28 +13,28 @@ import (
 // Obstacle is one of the usual reasons why a broker can't be used at an address.
 type Obstacle string
 
-// The obstacles that are told apart.
+// The obstacles that are distinguished.
 const (
-	Unreachable   Obstacle = "unreachable"  // nobody answers there
-	BadLogin      Obstacle = "login"        // wrong user or password, or none where one is demanded
+	Unreachable   Obstacle = "unreachable"  // nothing listens there
+	BadLogin      Obstacle = "login"        // wrong user or password, or none although the broker requires one
 	TLSMismatch   Obstacle = "tls"          // TLS on one side only, or a certificate that the other side doesn't accept
-	NoAnswer      Obstacle = "no answer"    // the connection was accepted, and nothing came
-	TurnedAway    Obstacle = "refused"      // for a reason that the broker gave
-	NotUnderstood Obstacle = "no handshake" // something answers, but not as this broker does
-	Misled        Obstacle = "advertised"   // the broker tells its clients an address that can't be reached
+	NoAnswer      Obstacle = "no answer"    // the connection was accepted, but the broker sent nothing
+	TurnedAway    Obstacle = "refused"      // the broker gave another reason
+	NotUnderstood Obstacle = "no handshake" // the peer answers, but not with this broker's protocol
+	Misled        Obstacle = "advertised"   // the broker advertises an address that can't be reached
 )
 
-// ErrConnect is a broker that can't be used at an address. Its sentence names the address and the obstacle; never a
+// ErrConnect is the error of a broker that can't be used at an address. Its sentence names the address and the obstacle, never a
 // password.
 type ErrConnect struct {
 	Broker   string
 	Address  string
 	Obstacle Obstacle
 	Login    Login  // BadLogin
-	User     string // BadLogin: empty where none was given
-	Detail   string // TLSMismatch: which side wants what, as a clause; Misled: the broker's setting that decides what it tells
-	By       string // Misled: the address where the broker told Address
-	Err      error  // the client's own
+	User     string // BadLogin: empty if none was given
+	Detail   string // TLSMismatch: what each side wants, as a clause; Misled: the broker's setting that decides what it advertises
+	By       string // Misled: the address of the broker that advertised Address
+	Err      error  // the client's own error
 }
 
 func (e *ErrConnect) Error() string {
@@ -64,7 +64,7 @@ func (e *ErrConnect) Error() string {
 	return s
 }
 
-// cause is what the client's own error adds to the sentence: the address and the mismatch stand there already.
+// cause is the part of the client's own error that the sentence doesn't have yet: it already names the address and the mismatch.
 func (e *ErrConnect) cause() string {
 	err := e.Err
 	var op *net.OpError
@@ -78,25 +78,25 @@ func (e *ErrConnect) cause() string {
 			err = call.Err
 		}
 	}
-	// Some clients end with the reason that the broker gave, and it gave none.
+	// Some clients end their error with the broker's reason, which is empty here.
 	return strings.TrimRight(err.Error(), ": ")
 }
 
 func (e *ErrConnect) Unwrap() error { return e.Err }
 
-// RefusedLogin is for a client that knows that its credentials were refused, or that it lacks some.
+// RefusedLogin makes the error of a client whose credentials were refused or are missing.
 func RefusedLogin(broker, address string, t Target, err error) error {
 	return &ErrConnect{Broker: broker, Address: address, Obstacle: BadLogin, Login: t.Login, User: t.User, Err: err}
 }
 
-// Refused is for a client that was turned away with a reason of another kind.
+// Refused makes the error of a client that was refused for another reason.
 func Refused(broker, address string, err error) error {
 	return &ErrConnect{Broker: broker, Address: address, Obstacle: TurnedAway, Err: err}
 }
 
-// Explain finds out which of the usual reasons it is that a client could connect to none of the addresses: from err
-// where that says so, else by asking the ports themselves, which takes four seconds at most. Refusals, other
-// explanations and interruptions pass unchanged.
+// Explain finds out why a client could connect to none of the addresses: from err if its text shows the reason, else by
+// connecting to the ports itself, which takes at most four seconds. It returns refusals, other explanations and interruptions
+// unchanged.
 func Explain(broker string, addresses []string, t Target, err error) error {
 	_, refused := errors.AsType[*ErrUnsupported](err)
 	_, explained := errors.AsType[*ErrConnect](err)

@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	dialBudget      = time.Second     // on the way to a port that has been tried just before
+	dialBudget      = time.Second     // to a port that the client has just tried
 	handshakeBudget = 2 * time.Second // longer than a healthy broker needs
-	alertBudget     = time.Second     // until a broker says that it misses a client certificate
+	alertBudget     = time.Second     // time for a broker to report a missing client certificate
 
 	unanswered       = "TLS was asked for, and the handshake was not answered; this may be a plain port"
 	plainPort        = "TLS was asked for, but this is a plain port"
@@ -25,10 +25,10 @@ const (
 	refusedHandshake = "the broker broke the handshake off; it may demand a client certificate or another version of TLS"
 )
 
-// DemandsCertificate is the Detail of a TLSMismatch whose client has no certificate, or none that the broker trusts.
+// DemandsCertificate is the Detail of a TLSMismatch whose client has no certificate that the broker trusts.
 const DemandsCertificate = "the broker demands a client certificate that it trusts"
 
-// diagnose tells why a client that met err couldn't use address.
+// diagnose returns why a client that met err couldn't use address.
 func diagnose(address string, conf *tls.Config, err error) *ErrConnect {
 	if detail := cmp.Or(inCertificates(conf, err), inAlert(conf, err)); detail != "" {
 		return &ErrConnect{Obstacle: TLSMismatch, Detail: detail, Err: err}
@@ -55,8 +55,8 @@ func diagnose(address string, conf *tls.Config, err error) *ErrConnect {
 	return &ErrConnect{Obstacle: NotUnderstood, Err: err}
 }
 
-// inCertificates reads what a client's error says about certificates; a client may try TLS unasked, because its
-// protocol told it that the broker wants TLS.
+// inCertificates reads from a client's error what is wrong with certificates. Even a client without TLS settings may have tried
+// TLS, because the broker's protocol told it to.
 func inCertificates(conf *tls.Config, err error) string {
 	_, unverified := errors.AsType[*tls.CertificateVerificationError](err)
 	_, unknown := errors.AsType[x509.UnknownAuthorityError](err)
@@ -75,10 +75,10 @@ func inCertificates(conf *tls.Config, err error) string {
 	return untrusted
 }
 
-// withoutPackage is what a certificate's fault is called, without the name of the library that found it.
+// withoutPackage returns a certificate error without the name of the library that found it.
 func withoutPackage(err error) string { return strings.TrimPrefix(err.Error(), "x509: ") }
 
-// inAlert reads what a client's error says about an alert that the broker sent.
+// inAlert reads from a client's error which TLS alert the broker sent.
 func inAlert(conf *tls.Config, err error) string {
 	switch {
 	case conf == nil || !alerted(err):
@@ -89,19 +89,19 @@ func inAlert(conf *tls.Config, err error) string {
 	return refusedHandshake
 }
 
-// askPlain finds out whether a port that a client used without TLS speaks TLS: only then is a ClientHello answered by
-// a handshake or an alert.
+// askPlain finds out whether a port that a client used without TLS speaks TLS: only such a port answers a ClientHello with a
+// handshake or an alert.
 func askPlain(raw net.Conn) string {
 	ctx, cancel := context.WithTimeout(context.Background(), handshakeBudget)
 	defer cancel()
-	met := tls.Client(raw, &tls.Config{InsecureSkipVerify: true}).HandshakeContext(ctx) // nothing is sent, nobody is believed
+	met := tls.Client(raw, &tls.Config{InsecureSkipVerify: true}).HandshakeContext(ctx) // nothing secret is sent, so the peer need not be verified
 	if met == nil || alerted(met) {
 		return tlsPort
 	}
 	return ""
 }
 
-// askTLS repeats the handshake of a client that was given conf.
+// askTLS repeats the handshake of a client with conf.
 func askTLS(raw net.Conn, address string, conf *tls.Config) string {
 	asked := false
 	conf = NoticeDemand(conf, func() { asked = true })
@@ -114,10 +114,10 @@ func askTLS(raw net.Conn, address string, conf *tls.Config) string {
 	secured := tls.Client(raw, conf)
 	met := secured.HandshakeContext(ctx)
 	switch {
-	case met == nil: // since TLS 1.3 a client learns only after the handshake that its certificate is missed
+	case met == nil: // since TLS 1.3 a client learns only after the handshake that the server wanted its certificate
 		_ = raw.SetReadDeadline(time.Now().Add(alertBudget))
 		if _, err := secured.Read(make([]byte, 1)); alerted(err) || asked && err != nil && !timedOut(err) {
-			return DemandsCertificate // some hang up without a word
+			return DemandsCertificate // some close the connection without an alert
 		}
 		return ""
 	case alerted(met):
@@ -126,7 +126,7 @@ func askTLS(raw net.Conn, address string, conf *tls.Config) string {
 		return inCertificates(conf, met)
 	case spoken(met):
 		return ""
-	case asked: // Kafka before 3 answers the missing certificate with what is no alert
+	case asked: // Kafka before 3 answers a missing certificate with bytes that are no alert
 		return DemandsCertificate
 	case timedOut(met):
 		return unanswered
@@ -134,8 +134,9 @@ func askTLS(raw net.Conn, address string, conf *tls.Config) string {
 	return plainPort
 }
 
-// NoticeDemand is a copy of conf that calls asked when the other side asks for a client certificate: since TLS 1.3 it
-// says only after the handshake that it misses one, or doesn't trust it, and some hang up without saying so.
+// NoticeDemand returns a copy of conf that calls asked when the server asks for a client certificate. Since TLS 1.3 the server
+// reports only after the handshake that the certificate is missing or not trusted, and some servers close the connection without
+// reporting it.
 func NoticeDemand(conf *tls.Config, asked func()) *tls.Config {
 	conf = conf.Clone()
 	given, chosen := conf.Certificates, conf.GetClientCertificate
@@ -144,7 +145,7 @@ func NoticeDemand(conf *tls.Config, asked func()) *tls.Config {
 		if chosen != nil {
 			return chosen(request)
 		}
-		for i := range given { // as crypto/tls chooses: one that the other side says it would trust, else none
+		for i := range given { // as crypto/tls chooses: a certificate that the server would trust, else none
 			if request.SupportsCertificate(&given[i]) == nil {
 				return &given[i], nil
 			}
@@ -154,14 +155,14 @@ func NoticeDemand(conf *tls.Config, asked func()) *tls.Config {
 	return conf
 }
 
-// spoken reports whether a NATS server has begun with its INFO, which it sends before TLS: whether it wants TLS stands
-// in there, and its client has read it.
+// spoken reports whether a NATS server has sent its INFO, which comes before TLS and says whether the server wants TLS. The
+// client has then read it.
 func spoken(err error) bool {
 	var record tls.RecordHeaderError
 	return errors.As(err, &record) && string(record.RecordHeader[:4]) == "INFO"
 }
 
-// alerted reports whether the other side has sent a TLS alert.
+// alerted reports whether the server has sent a TLS alert.
 func alerted(err error) bool {
 	var op *net.OpError
 	return errors.As(err, &op) && op.Op == "remote error"

@@ -9,45 +9,46 @@ import (
 	"strings"
 )
 
-// Dialect is how a client library is told its settings.
+// Dialect describes how settings are written for one client library.
 type Dialect struct {
 	Library string
-	Words   int    // which of the words and values of a Phrase are its
+	Words   int    // index into Phrase.Words and Phrase.Values
 	Line    string // with a name and a value: "%s=%s"
-	Comment string // what begins a comment
-	Python  bool   // values are Python's: True, and texts are quoted
+	Comment string // the start of a comment
+	Python  bool   // values are written as in Python: True, and quoted strings
 }
 
-// ConnectionSide is that of a Phrase about a connection, before those of producers and consumers.
+// ConnectionSide is the side of a Phrase about a connection; it comes before producers and consumers.
 const ConnectionSide Side = "connection"
 
-// Phrase is one setting in the words of several client libraries.
+// Phrase is one setting as several client libraries write it.
 type Phrase struct {
-	Setting string // the driver's own, or one that follows from the guarantee
+	Setting string // the driver's own, or one derived from the guarantee
 	Sides   []Side
-	// Words are what each library calls it, or with a %s for the value the whole line. NoLine: it needs not be told; empty: it has no
-	// counterpart.
+	// Words are the names of the setting in each library; a word with %s is the whole line, with the value in its place. NoLine:
+	// the library needs no line for it. Empty: the library has no such setting.
 	Words []string
-	// Values are, by value, what each library calls that, where any of them has another word for it; NoLine and empty likewise.
+	// Values translate a value into the word that each library has for it, if any library has a different one. NoLine and empty
+	// have the same meaning as in Words.
 	Values map[string][]string
-	Else   string // what to do where there is no counterpart, as a clause
+	Else   string // what to do if the library has no such setting, as a clause
 }
 
-// NoLine stands for a setting, or a value of it, that a library has without being told.
+// NoLine marks a setting or value that a library has by default.
 const NoLine = "-"
 
-// Pasted are client settings as they are pasted into a client of another library.
+// Pasted are client settings in the form of another library, ready to paste.
 type Pasted struct {
 	Library string
 	Text    string
-	Without []string // settings that the library has no counterpart for, with their values and what to do instead
+	Without []string // settings that the library doesn't have, with their values and what to do instead
 }
 
-// plain values do nothing but stand there, whatever they are pasted into.
+// plain values have no special meaning in any of the languages.
 var plain = regexp.MustCompile(`^[A-Za-z0-9 ._:/%+()-]*$`)
 
-// Paste writes values in force in the words of each dialect. Settings without a value are left out; those that may be more than a value are
-// named without it.
+// Paste writes the values in force in each dialect. It leaves out settings without a value, and writes only the names of those
+// whose values may be more than plain ones.
 func Paste(dialects []Dialect, phrases []Phrase, inForce map[string]any) []Pasted {
 	all := make([]Pasted, len(dialects))
 	for i, d := range dialects {
@@ -77,7 +78,7 @@ func Paste(dialects []Dialect, phrases []Phrase, inForce map[string]any) []Paste
 	return all
 }
 
-// line is a phrase with its value; empty if none is needed. has is false if the library has no counterpart.
+// line is the line of a phrase with its value; empty if none is needed. has is false if the library has no such setting.
 func (d Dialect) line(p Phrase, value string) (line string, has bool) {
 	word := p.Words[d.Words]
 	if others, ok := p.Values[value]; ok {
@@ -98,7 +99,7 @@ func (d Dialect) line(p Phrase, value string) (line string, has bool) {
 	return fmt.Sprintf(d.Line, word, value) + "\n", true
 }
 
-// python is a value as Python writes it.
+// python writes a value as a Python literal.
 func python(value string) string {
 	if _, err := strconv.ParseInt(value, 10, 64); err == nil {
 		return value

@@ -1,4 +1,4 @@
-// Package driver is the contract between the harness and one client library: what a broker is asked to do, in the
+// Package driver is the contract between the harness and one client library: it describes what a broker is asked to do, in the
 // same words for every broker. It knows nothing of time, histograms, phases, processes or files.
 package driver
 
@@ -25,63 +25,63 @@ type Driver interface {
 	// Producer makes a producer that owns its own connection or session where the client library has that notion.
 	// r receives the fate of every slot that Send accepts.
 	Producer(ctx context.Context, c ProducerConfig, r Receipts) (Producer, error)
-	// Consume delivers messages to s until ctx ends, then returns nil; any other end is an error. Messages are
-	// acknowledged to the broker after Deliver has returned. One call is one consumer, of one topic or, where Kind.Shared,
-	// of several; Deliver is never called concurrently for one call of Consume. ready is called once, when the consumer is registered with the broker.
+	// Consume delivers messages to s until ctx ends, then returns nil; any other end is an error. It acknowledges messages to the
+	// broker after Deliver has returned. One call is one consumer of one topic or, if Kind.Shared, of several; one call of
+	// Consume never calls Deliver concurrently. It calls ready once, when the consumer is registered with the broker.
 	Consume(ctx context.Context, c ConsumerConfig, s Sink, ready func()) error
-	// Close releases the driver's connections and removes nothing from the broker.
+	// Close releases the driver's connections. It removes nothing from the broker.
 	Close() error
 }
 
-// Cleaner is a Driver that removes what its Setup made, with the messages in it. Every driver is one whose broker keeps any of that after
-// its clients are gone (package drivertest proves it). Clean is called after every Producer has been closed and
-// every Consume has returned, before Close; on a broker that serves several points one after the other, what one
-// leaves behind would burden the next.
+// Cleaner is a Driver that removes what its Setup made, with the messages in it. A driver must be one if its broker keeps any of
+// that after the clients are gone (package drivertest checks it). Clean is called after every Producer has been closed and every
+// Consume has returned, before Close. Without it, the leftovers of one point would burden the next on a broker that serves
+// several.
 type Cleaner interface {
 	Clean(ctx context.Context) error
 }
 
-// Relayer is a Driver that can relay: consume every message of each topic and produce it to Topic.Out, as the guarantee demands. Exactly
-// once, what is consumed and what is produced become valid together or not at all, also where the process is killed.
+// Relayer is a Driver that can relay: consume every message of each topic and produce it to Topic.Out under the guarantee. With
+// exactly-once, consumed and produced messages become valid together or not at all, even if the process is killed.
 type Relayer interface {
-	// Relay relays until ctx ends, then returns nil; any other end is an error. Several relays share the messages of every topic, and what one
-	// that was killed left undone another does, or itself when it is started again with its ID. ready is called once, when the broker
-	// knows the relay. Keys, headers and the order of a stream are kept.
+	// Relay relays until ctx ends, then returns nil; any other end is an error. Several relays share the messages of every topic.
+	// If a relay is killed, another one, or the same one restarted with its ID, finishes its work. Relay calls ready once, when
+	// the broker knows the relay. It keeps keys, headers and the order of a stream.
 	Relay(ctx context.Context, c RelayConfig, ready func()) error
 }
 
 // RelayConfig describes one relay.
 type RelayConfig struct {
 	ID       int // 1..n; the same after a restart
-	MaxBytes int // the largest message that will come, as in ProducerConfig
+	MaxBytes int // the largest message that may come, as in ProducerConfig
 }
 
-// Dropper is a Driver whose client library drops deliveries inside this process while a consumer doesn't keep up with them (Kind.Drops). The
-// broker has delivered them, so they are no loss of its own.
+// Dropper is a Driver whose client library drops deliveries inside this process while a consumer is too slow for them
+// (Kind.Drops). The broker has delivered these messages, so it didn't lose them.
 type Dropper interface {
-	// Dropped is how many deliveries the client library has dropped since Open, over all consumers. It may be called at any time, from any
-	// goroutine, and doesn't block.
+	// Dropped is the number of deliveries that the client library has dropped since Open, over all consumers. It may be called at
+	// any time from any goroutine, and doesn't block.
 	Dropped() int64
 }
 
-// Gauge is a Driver that can ask the broker about a subscription's queue. It is called from one goroutine, while others send
-// and consume.
+// Gauge is a Driver that can ask the broker about a subscription's queue. It is called from one goroutine, while others send and
+// consume.
 type Gauge interface {
 	Queue(ctx context.Context, topic, subscription int) (Queue, error)
 }
 
-// Queue is what a broker says of a subscription's queue. What it doesn't say is Unknown.
+// Queue is what a broker reports about a subscription's queue. Figures that it doesn't report are Unknown.
 type Queue struct {
-	Waiting   int64 // messages that no consumer was given, or where the broker can't tell, that none has acknowledged
+	Waiting   int64 // messages not given to a consumer or, if the broker can't say, not acknowledged by one
 	Unacked   int64 // given to a consumer and not acknowledged yet
-	Published int64 // messages that came in since the queue was made or the server was started
-	Delivered int64 // given to consumers since then, those given again included
+	Published int64 // messages that entered the queue since it was made or the server was started
+	Delivered int64 // messages given to consumers since then, redeliveries included
 
-	Memory   *int64   // bytes that the broker uses for the queue; 0: it has not counted them yet; nil: it doesn't say
-	Capacity *float64 // of consumers: the share of the time in which one could have taken a message at once; nil: the broker doesn't say
+	Memory   *int64   // bytes that the broker uses for the queue; 0: not counted yet; nil: not reported
+	Capacity *float64 // of consumers: share of the time in which one could have taken a message at once; nil: not reported
 }
 
-// Unknown is a count that the broker doesn't tell.
+// Unknown is the value of a count that the broker doesn't report.
 const Unknown = int64(-1)
 
 // Holder is a Driver that can ask the broker how many messages its topics hold.
@@ -89,20 +89,20 @@ type Holder interface {
 	Holds(ctx context.Context, topic int) (int64, error)
 }
 
-// Describer is a Driver that can ask the broker what it is. It is asked once, of a broker that somebody else started, before
-// Setup. Describe blocks for an answer of the broker; its error is about the question only, and no reason not to measure.
+// Describer is a Driver that can ask the broker for its product, version and settings. It is asked once, before Setup, if another
+// program started the broker. Describe waits for the broker's answer. A failed Describe is no reason not to measure.
 type Describer interface {
 	Describe(ctx context.Context) (Description, error)
 }
 
-// Description is what a broker says of itself. What it doesn't tell is empty.
+// Description is what a broker reports about itself; fields that it doesn't report are empty.
 type Description struct {
-	Product  string         // the name that it gives itself
+	Product  string         // the name that it reports
 	Version  string         // "4.3.1"; where it is inferred from what the broker can do, the words say so: "at least 3.9"
-	Settings map[string]any // of the server, by their native names, without secrets: those that it tells of
+	Settings map[string]any // of the server, by their native names, without secrets: those that it reports
 }
 
-// Announced is the description in what a server of AMQP says of itself when a connection begins: its properties.
+// Announced reads a description from the server properties that an AMQP server sends when a connection begins.
 func Announced(properties map[string]any) Description {
 	text := func(name string) string {
 		if v := properties[name]; v != nil {
@@ -113,35 +113,35 @@ func Announced(properties map[string]any) Description {
 	return Description{Product: text("product"), Version: text("version")}
 }
 
-// Producer sends messages. It is owned by one goroutine: no two of its methods run at once.
+// Producer sends messages. One goroutine owns it: no two of its methods run at once.
 type Producer interface {
 	// Send hands batch to the client. It may block on the client's own back-pressure but never waits for an
 	// acknowledgement. batch itself is valid only during the call; each message's Payload, Key and Headers are lent until
 	// its slot is Done. If Send returns an error, every slot of batch is still completed exactly once via Receipts.
 	Send(ctx context.Context, batch []Message) error
-	// Flush pushes out whatever the client still holds back; it doesn't wait for acknowledgements.
+	// Flush sends the messages that the client still buffers; it doesn't wait for acknowledgements.
 	Flush(ctx context.Context) error
-	// Close ends the producer. Afterwards every slot ever given to Send has been completed, with an error where
-	// the outcome is not known, even when the broker is gone. Close returns within a few seconds.
+	// Close ends the producer. Afterwards every slot ever given to Send has been completed, with an error if the outcome is not
+	// known, even if the broker is gone. Close returns within a few seconds.
 	Close() error
 }
 
 // Message is one message to send. Key, Payload and Headers are lent to the driver until Slot is Done. A consumer gets all of them byte for byte.
 type Message struct {
 	Slot uint32 // below ProducerConfig.InFlight
-	// Resent tells that this producer was given the message before, in the same slot, and completed it with
-	// ErrDisconnected: where the broker knows duplicates, it gets the identity that it had then.
+	// Resent reports that this producer was given the message before, in the same slot, and completed it with ErrDisconnected. If
+	// the broker detects duplicates, the driver sends it with the same identity again.
 	Resent  bool
 	Topic   int // index into Topology.Topics
 	Key     []byte
 	Payload []byte
-	Headers *Headers // the values of ProducerConfig.Headers; nil where there are none
+	Headers *Headers // the values of ProducerConfig.Headers; nil if there are none
 }
 
-// Receipts learns the fate of slots. Done may be called from any goroutine, for each slot exactly once; the slices
-// are valid only during the call. err nil means: acknowledged as the guarantee demands; with AcksNone, on every broker alike,
-// handed over to the client or the operating system, without waiting for any answer. An error that doesn't hold ErrDisconnected
-// says that the broker refuses the message for good, and why.
+// Receipts receives the outcome of slots. Done may be called from any goroutine, for each slot exactly once; the slices are valid
+// only during the call. A nil err means that the message was acknowledged as the guarantee requires or, with AcksNone, handed to
+// the client or the operating system without waiting for an answer. An error that doesn't wrap ErrDisconnected means that the
+// broker refuses the message for good, and says why.
 type Receipts interface {
 	Done(slots []uint32, err error)
 }
@@ -160,7 +160,7 @@ type Sink interface {
 	Deliver(batch []Received)
 }
 
-// OneAtATime is s for several goroutines of one consumer: its Deliver is never called concurrently.
+// OneAtATime wraps s for several goroutines of one consumer: its Deliver is never called concurrently.
 func OneAtATime(s Sink) Sink { return &oneAtATime{sink: s} }
 
 type oneAtATime struct {
@@ -178,34 +178,35 @@ func (o *oneAtATime) Deliver(batch []Received) {
 type ProducerConfig struct {
 	ID       int      // 0..n-1 over the whole run
 	Topics   []int    // indexes into Topology.Topics that this producer sends to
-	InFlight int      // slots: no more messages than this are ever outstanding
-	MaxBytes int      // the largest message that will be sent: its payload and, by HeaderBytes, its headers
+	InFlight int      // number of slots: at most this many messages are outstanding at any time
+	MaxBytes int      // size of the largest message that will be sent: its payload and, by HeaderBytes, its headers
 	Headers  []string // the names of the headers that every message carries; none unless Kind.Headers allows them
 }
 
 // ConsumerConfig describes one consumer.
 type ConsumerConfig struct {
 	ID           int      // 0..n-1 within its subscription and topic
-	Of           int      // n; 0: not known, and the consumer reads every partition
+	Of           int      // n; 0: not known, so that the consumer reads every partition
 	Topic        int      // index into Topology.Topics
-	Also         []int    // further topics that it reads by the same connection; only where Kind.Shared
+	Also         []int    // further topics that it reads over the same connection; only if Kind.Shared
 	Subscription int      // index into Topology.Subscriptions
-	Headers      []string // the names of the headers that are delivered; none unless Kind.Headers allows them
-	// Delay is how long the application works on a message, on average: what it asks for ahead waits for so long, one after the other.
+	Headers      []string // names of the headers to deliver; none unless Kind.Headers allows them
+	// Delay is the mean time for which the application processes a message. Messages that the consumer prefetches wait that long
+	// for each one before them.
 	Delay time.Duration
 }
 
-// Seat is a consumer's place among those of its first topic.
+// Seat identifies a consumer among those of its first topic.
 type Seat struct{ ID, Topic, Subscription int }
 
-// Seat is what tells c from every other consumer.
+// Seat returns the place of c, which no other consumer has.
 func (c ConsumerConfig) Seat() Seat { return Seat{c.ID, c.Topic, c.Subscription} }
 
 // Topics are all topics that the consumer reads.
 func (c ConsumerConfig) Topics() []int { return append([]int{c.Topic}, c.Also...) }
 
-// Partitions are those of n that c reads, where clients and not the broker divide them: each is read by one of a
-// subscription's consumers, or where these are more by several that share it.
+// Partitions returns the indices of the partitions, of n, that c reads if clients and not the broker assign them. Each partition
+// is read by one consumer of a subscription or, if there are more consumers than partitions, shared by several.
 func (c ConsumerConfig) Partitions(n int) (own []int) {
 	switch n = max(1, n); {
 	case c.Of > n:
@@ -219,18 +220,19 @@ func (c ConsumerConfig) Partitions(n int) (own []int) {
 	return own
 }
 
-// Topology is what has to exist on the broker: every topic carries every subscription. Each subscription receives
-// every message of its topic once; the consumers of one subscription share its messages.
+// Topology is what has to exist on the broker: every topic has every subscription. Each subscription receives every message of
+// its topic once; the consumers of one subscription share its messages.
 type Topology struct {
 	Topics        []Topic
 	Subscriptions []string
-	// Existing tells that another process has made all of it: Setup makes nothing, touches no message, and only gets ready
-	// to use it. The producers' IDs must differ from those of the other process.
+	// Existing reports that another process has made the topology. Setup then makes nothing, touches no message, and only
+	// prepares to use it. The producers' IDs must differ from those of the other process.
 	Existing bool
-	// Found tells that the topics were on the broker before and are somebody else's (Kind.Found). Setup makes the subscriptions only, whose names
-	// are unique, and refuses topics that are not as the topology and the guarantee say. Clean removes the subscriptions only.
+	// Found reports that the topics existed before and belong to another application (Kind.Found). Setup then makes only the
+	// subscriptions, whose names are unique, and refuses topics that don't match the topology and the guarantee. Clean removes
+	// only the subscriptions.
 	Found bool
-	// Past has the subscriptions begin with the oldest message of a topic that was found, instead of with the next.
+	// Past makes the subscriptions begin with the oldest message of a found topic, instead of with the next one.
 	Past bool
 }
 
@@ -238,23 +240,23 @@ type Topology struct {
 type Topic struct {
 	Name       string
 	Partitions int
-	Out        string // made beside it, with as many partitions: relays produce to it and consumers read it; empty: there are no relays
+	Out        string // topic made beside it with as many partitions, to which relays produce and which consumers read; empty: no relays
 }
 
-// Outlet names what consumers read.
+// Outlet is the topic that consumers read.
 func (t Topic) Outlet() string { return cmp.Or(t.Out, t.Name) }
 
-// Target says where a running broker is and how to reach it.
+// Target is the address of a running broker, and how to log in to it.
 type Target struct {
 	Addresses []string          // host:port, one per node
 	TLS       *tls.Config       // nil: plain
-	Login     Login             // what User and Password are
+	Login     Login             // the kind of User and Password
 	User      string            // empty: the broker's own default
 	Password  string            // never stored in a record
-	OAuth     OAuth             // where ByOAuth gets its token
+	OAuth     OAuth             // the source of the token of ByOAuth
 	Version   string            // as provisioned; empty when attached
 	Endpoints map[string]string // further addresses by role, e.g. "management": "http://127.0.0.1:15672"
-	// Server are the settings that it was, or would be, started with; nil: somebody else started it.
+	// Server are the settings that the broker was, or would be, started with; nil: another program started it.
 	Server map[string]any
 }
 
@@ -264,7 +266,7 @@ type Config struct {
 	Guarantee Guarantee
 	Client    Values    // decoded client settings, defaults filled in
 	Topic     Values    // decoded topic/queue/stream settings, defaults filled in
-	Log       io.Writer // the client library's own log lines go here, never to the terminal; safe for concurrent use
+	Log       io.Writer // receives the client library's log lines, which must never reach the terminal; safe for concurrent use
 }
 
 // Kind is a registered driver.
@@ -272,97 +274,99 @@ type Kind struct {
 	Name     string
 	Client   string    // Go module path of the client library, for the version in the record
 	Settings []Setting // every client and topic setting it understands
-	// Transient tells that a message is gone when no consumer is connected: no backlog can be built.
+	// Transient reports that a message is lost if no consumer is connected, so that no backlog can be built.
 	Transient bool
-	// Drops names the client setting that bounds what may wait in the client for a consumer, where the client library drops what comes
-	// then: the driver is a Dropper. Empty: the library drops nothing, it makes the broker wait instead.
+	// Drops names the client setting that bounds the messages waiting in the client for a consumer, if the client library drops
+	// messages beyond that bound: the driver is then a Dropper. Empty: the library drops nothing, but makes the broker wait.
 	Drops string
-	// Keyless says, as a clause, that topics have no partitions and a message's key would go nowhere under these client
-	// settings; empty, or nil, where the broker has a use for keys. Several partitions and a keyDistributor are refused with it.
+	// Keyless says, as a clause, that topics have no partitions and message keys have no effect under these client settings;
+	// empty, or nil, if the broker uses keys. If not empty, several partitions and a keyDistributor are refused with it.
 	Keyless func(client Values) string
-	// Headers says, as a clause, why messages carry no headers under these settings; empty where they do. Nil: the protocol has none.
+	// Headers says, as a clause, why messages carry no headers under these settings; empty if they do. Nil: the protocol has
+	// none.
 	Headers func(g Guarantee, client Values) string
-	// Procs is how many threads of Go code serve one connection of this client best, 0 for no preference. A client
-	// that passes every message through several goroutines spends more on waking threads than on its work when it
-	// is given more. It is applied where a point has one producer and one consumer at most, and the client is tuned.
+	// Procs is the best number of threads of Go code for one connection of this client; 0: no preference. A client that passes
+	// every message through several goroutines spends more on waking threads than on its work if it gets more threads. It applies
+	// to points with at most one producer and one consumer and a tuned client.
 	Procs int
-	// Share refuses, without a connection, so many consumers of one subscription on a topic of so many partitions. Nil:
-	// they may always share it.
+	// Share refuses, without a connection, this many consumers of one subscription on a topic with this many partitions. Nil: any
+	// number may share.
 	Share func(g Guarantee, topic Values, consumers, partitions int) error
-	// Fits refuses, without a connection, settings that contradict each other, the guarantee, the shape, the server's settings
-	// or its version. Of c.Target it has what a spec says: the number of addresses, login and user, and unless somebody else
-	// started the server the version and the settings. Opening asks it with an empty shape (see Register), and Setup with that
-	// of its topology, so that nothing is refused only then that could be told before. Nil: there is nothing of that kind.
+	// Fits refuses, without a connection, settings that contradict each other, the guarantee, the shape, the server's settings or
+	// its version. c.Target holds only what a spec has: the number of addresses, login and user and, unless another program
+	// started the server, the version and the settings. Open calls it with an empty shape (see Register), and Setup with the
+	// shape of its topology, so that both refuse early whatever can be refused early. Nil: it refuses nothing.
 	Fits func(c Config, s Shape) error
-	// Keeps is the limit, under these settings, on what a queue or stream holds, and for how long, for payloads of this size.
-	// Nil: there is no such setting.
+	// Keeps returns how many messages, and for how long, a queue or stream keeps under these settings, for payloads of this size.
+	// Nil: no setting limits it.
 	Keeps func(client, topic Values, size int64) Limit
-	// ServerKeeps is the same by settings that a server is started with (brokers/internal/drops lists them), beside those of the topic that
-	// a spec gives. Nil: there is none.
+	// ServerKeeps returns the same limit by settings that a server is started with (brokers/internal/drops lists them), together
+	// with the topic settings of a spec. Nil: no server setting limits it.
 	ServerKeeps func(server, topic map[string]any, size int64) Limit
-	// Redelivers is after what time, under these settings, the broker delivers a message again whose acknowledgement it never got, though the
-	// connection stands. Nil, or 0: only when a connection ends. setting says so; empty where what a consumer works on doesn't come again.
+	// Redelivers returns the time after which, under these settings, the broker redelivers an unacknowledged message while the
+	// connection lives. Nil, or 0: it redelivers only when the connection ends. setting names the setting that decides; it is
+	// empty if messages in work are never redelivered.
 	Redelivers func(g Guarantee, client Values, server map[string]any) (after time.Duration, setting string)
-	// Found refuses, without a connection, the topic s.Topic that is somebody else's (Topology.Found), or to read it from its start (s.Past).
-	// Nil: the driver uses no such topics.
+	// Found refuses, without a connection, a topic s.Topic of another application (Topology.Found), or reading it from its start
+	// (s.Past). Nil: the driver supports no such topics.
 	Found func(c Config, s Shape) error
-	// Marks are what a topic's name may begin with (Shape.Prefix) beside letters, digits and ".", "_", "-".
+	// Marks are the characters that a topic's name may begin with (Shape.Prefix) beside letters, digits and ".", "_", "-".
 	Marks string
-	// Shared tells that the topics of a producer, and those of a consumer (ConsumerConfig.Also), share its connection: so
-	// that applications with many topics need few. Otherwise a spec with fewer connections than topics is refused.
+	// Shared reports that the topics of a producer, and those of a consumer (ConsumerConfig.Also), share a connection, so that
+	// applications with many topics need few connections. If false, a spec with fewer connections than topics is refused.
 	Shared bool
-	// Relays tells that the driver is a Relayer.
+	// Relays reports that the driver is a Relayer.
 	Relays bool
-	// Logins are the ways in beside user and password.
+	// Logins are the ways to log in beside user and password.
 	Logins []Login
-	// Failover tells that a cluster of this product goes on by itself when the node that leads is gone.
+	// Failover reports that a cluster of this product continues by itself when its leader is gone.
 	Failover bool
-	// Nodes is how many nodes a cluster needs that keeps so many copies. Nil: as many.
+	// Nodes is the number of nodes that a cluster needs for this number of copies. Nil: the same number.
 	Nodes func(replicas int) int
-	// Supports tells, without a connection, whether g can be honoured: nil or *ErrUnsupported.
+	// Supports returns, without a connection, nil if g can be honoured, else an *ErrUnsupported.
 	Supports func(g Guarantee) error
-	// Without says, as a clause, how it is with a class of which it has no setting.
+	// Without explains, as a clause, the behaviour for a class of settings that the driver doesn't have.
 	Without map[Class]string
-	// Maps names the native settings by which a guarantee that is supported is kept, with the other settings at
-	// their defaults. It asks the same code that applies them.
+	// Maps returns the native settings that implement a supported guarantee, with the other settings at their defaults. It calls
+	// the same code that applies them.
 	Maps func(g Guarantee) []Native
-	// Pasted are supported client settings, for messages of up to so many bytes, as they are pasted into clients of several libraries. Nil:
-	// there are no words for that.
+	// Pasted returns client settings, for messages of up to largest bytes, in the form of several client libraries. g and client
+	// must be supported. Nil: they can't be translated.
 	Pasted func(g Guarantee, client Values, largest int) []Pasted
-	// Server completes the settings, by their native names, of a server that is started for g: what the guarantee
-	// needs of the server itself, beside what the spec asks for. Where that contradicts g it is *ErrUnsupported. Nil:
-	// a guarantee needs nothing of the server that Setup couldn't do. It doesn't change settings.
+	// Server completes the settings, by their native names, of a server that is started for g: it adds what the guarantee needs
+	// of the server itself. It returns *ErrUnsupported if settings contradict g. It doesn't change settings. Nil: a guarantee
+	// needs no server settings.
 	Server func(g Guarantee, settings map[string]any) (map[string]any, error)
-	// Watched completes the settings of a server whose queues are to be asked for (Gauge): with what it can say more. Nil:
-	// it says what it can.
+	// Watched completes the settings of a server whose queues are to be asked for (Gauge), so that it reports more. Nil: it needs
+	// no settings for that.
 	Watched func(settings map[string]any) map[string]any
-	// Attaching is what a spec has to say, beside the addresses, to attach to a server that was started with these
-	// settings and has the addresses and endpoints of t: path=value, where the defaults don't do. Nil: nothing.
+	// Attaching returns the settings, as path=value, that a spec needs beside the addresses to attach to a server with these
+	// settings and with the addresses and endpoints of t. Nil: the defaults are enough.
 	Attaching func(settings map[string]any, t Target) []string
-	// Open connects and returns a driver, within a few seconds or with an error that says what failed
-	// (unreachable, refused credentials, TLS mismatch). Of a registered kind it is asked only for what Supports and Fits allow.
+	// Open connects and returns a driver, or an error that says what failed (unreachable, refused credentials, TLS mismatch),
+	// within a few seconds. For a registered kind it is called only with what Supports and Fits allow.
 	Open func(ctx context.Context, c Config) (Driver, error)
 }
 
-// ErrDisconnected is in the error of a slot whose connection was lost before the outcome was known, or that found no
-// connection, or that the broker didn't take for a reason that passes: package resend sends such messages again where the
-// guarantee demands it. A driver reports all that a lost connection has left open before it sends anything on the next
-// one; else what is sent again would come after what was sent later.
+// ErrDisconnected is wrapped by the error of a slot whose connection was lost before the outcome was known, that found no
+// connection, or that the broker refused for a temporary reason. Package resend sends such messages again if the guarantee
+// requires it. A driver reports all slots that a lost connection has left open before it sends on the next one; otherwise resent
+// messages would come after later ones.
 var ErrDisconnected = errors.New("the connection was lost before the outcome was known")
 
-// ErrUnanswered completes a slot whose message may or may not have been taken: no answer came in time on a connection that lives. Package
-// resend sends it again, the later the more often that has happened.
+// ErrUnanswered completes a slot whose message may or may not have been taken: no answer came in time, but the connection lives.
+// Package resend sends it again, with a longer pause each time.
 var ErrUnanswered = fmt.Errorf("no acknowledgement came in time; the message may have been stored all the same: %w", ErrDisconnected)
 
-// Lates is implemented by Receipts that take back a slot which was completed with ErrUnanswered if its acknowledgement comes after all,
-// before the message is sent again. Late reports whether it did. It asks still, under its own lock, whether the acknowledgement is of the
-// message that the slot carries.
+// Lates is implemented by Receipts that take back a slot completed with ErrUnanswered if its acknowledgement comes before the
+// message is sent again. Late reports whether it took the slot back. It calls still under its own lock, to check that the
+// acknowledgement is for the message in the slot.
 type Lates interface {
 	Late(slot uint32, still func() bool) bool
 }
 
-// Resends is implemented by Receipts that want to know which messages are sent again. Resent is called before that,
-// from any goroutine; the slice is valid only during the call.
+// Resends is implemented by Receipts that want to know which messages are sent again. Resent is called before that, from any
+// goroutine; the slice is valid only during the call.
 type Resends interface {
 	Resent(slots []uint32)
 }

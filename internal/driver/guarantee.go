@@ -2,7 +2,7 @@ package driver
 
 import "fmt"
 
-// Guarantee is what the spec asks of the broker, in the same words for every broker.
+// Guarantee is what a spec requires of the broker, in the same words for every broker.
 type Guarantee struct {
 	Delivery    Delivery    `json:"delivery"`
 	Persistence Persistence `json:"persistence"`
@@ -14,10 +14,10 @@ type Guarantee struct {
 // Delivery is how often a message may reach the application.
 type Delivery string
 
-// Persistence is what has happened to a message when it is acknowledged.
+// Persistence says where a message is stored when it is acknowledged.
 type Persistence string
 
-// Acks is who must have a message when it is acknowledged.
+// Acks says which nodes must have a message when it is acknowledged.
 type Acks string
 
 // Ordering is whether messages of one stream must arrive in the order sent.
@@ -29,7 +29,7 @@ const (
 	AtLeastOnce Delivery = "at-least-once"
 	ExactlyOnce Delivery = "exactly-once"
 
-	Memory Persistence = "memory" // not asked to survive the broker process
+	Memory Persistence = "memory" // need not survive the broker process
 	Log    Persistence = "log"    // handed to the operating system before the ack
 	Fsync  Persistence = "fsync"  // flushed to the disk before the ack
 
@@ -41,11 +41,11 @@ const (
 	Unordered Ordering = "unordered"
 )
 
-// TakingTurns refuses a second consumer of a subscription where order was asked for and the broker deals a
-// subscription's messages out to its consumers: each has its own in order, together they have none.
+// TakingTurns refuses a second consumer of a subscription if order is required and the broker distributes a subscription's
+// messages among its consumers: each consumer gets its own messages in order, but together they have no order.
 func (g Guarantee) TakingTurns(c ConsumerConfig) error { return TakeTurns(g, nil, c.ID+1, 1) }
 
-// TakeTurns is Kind.Share of such a broker.
+// TakeTurns is the Kind.Share of such a broker.
 func TakeTurns(g Guarantee, _ Values, consumers, _ int) error {
 	if g.Ordering != Ordered || consumers < 2 {
 		return nil
@@ -54,7 +54,7 @@ func TakeTurns(g Guarantee, _ Values, consumers, _ int) error {
 		"a subscription's consumers take turns here, so that its messages would be in no order; ordering: ordered needs one")
 }
 
-// TakeTurnsAtPartitions is Kind.Share of a broker that deals out the messages of a partition where it has several consumers.
+// TakeTurnsAtPartitions is the Kind.Share of a broker that distributes the messages of a partition among several consumers of it.
 func TakeTurnsAtPartitions(g Guarantee, topic Values, consumers, partitions int) error {
 	if consumers <= partitions {
 		return nil

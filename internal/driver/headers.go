@@ -2,13 +2,13 @@ package driver
 
 import "unsafe"
 
-// Header is what a message carries beside its body: a name, and a value of printable ASCII characters, which every protocol takes.
+// Header is a message header: a name, and a value of printable ASCII characters, which every protocol allows.
 type Header struct {
 	Name  string
 	Value []byte
 }
 
-// HeaderBytes is by how much headers make a message larger, in no protocol less: names, values, and what stands between them.
+// HeaderBytes is the least number of bytes that headers add to a message in any protocol: names, values and separators.
 func HeaderBytes(headers []Header) int {
 	const begin, each = 16, 12
 	if len(headers) == 0 {
@@ -21,7 +21,7 @@ func HeaderBytes(headers []Header) int {
 	return n
 }
 
-// Headerless says, as a clause, why messages carry no headers under these settings; empty where they do.
+// Headerless says, as a clause, why messages carry no headers under these settings; empty if they do.
 func (k Kind) Headerless(g Guarantee, client Values) string {
 	if k.Headers == nil {
 		return "a message has no headers in the protocol of " + k.Name
@@ -29,20 +29,20 @@ func (k Kind) Headerless(g Guarantee, client Values) string {
 	return k.Headers(g, client)
 }
 
-// Always is the Kind.Headers of a driver whose messages carry headers whatever the settings.
+// Always is the Kind.Headers of a driver whose messages carry headers under any settings.
 func Always(Guarantee, Values) string { return "" }
 
-// Received is a message as it came. The bytes are valid only during the call of Sink.Deliver.
+// Received is a delivered message. The bytes are valid only during the call of Sink.Deliver.
 type Received struct {
 	Payload []byte
-	Headers *Headers // the values of ConsumerConfig.Headers, each nil where the message has no header of that name; nil where there are none
+	Headers *Headers // the values of ConsumerConfig.Headers, each nil if the message has no header of that name; nil if it has none at all
 }
 
-// Headers are the values of a message's headers in the order of the names that a producer or consumer was given. Messages hold them by their
-// address, since most have none and are copied often.
+// Headers are the values of a message's headers in the order of the producer's or consumer's header names. Messages hold a
+// pointer to them, because most have none and are copied often.
 type Headers [][]byte
 
-// Values are the values; none if h is nil.
+// Values returns the values; none if h is nil.
 func (h *Headers) Values() [][]byte {
 	if h == nil {
 		return nil
@@ -50,15 +50,15 @@ func (h *Headers) Values() [][]byte {
 	return *h
 }
 
-// Batch gathers messages for a Sink, in memory that is used again. It belongs to one goroutine at a time.
+// Batch gathers messages for a Sink and reuses its memory. It is not safe for concurrent use.
 type Batch struct {
 	names   []string
 	list    []Received
-	headers []Headers // of the messages that have any
-	values  [][]byte  // of headers
+	headers []Headers // of the messages that have headers
+	values  [][]byte  // header values
 }
 
-// NewBatch makes an empty batch with room for n messages of which a consumer wants the headers of these names.
+// NewBatch makes an empty batch with room for n messages. names are the headers that a consumer wants.
 func NewBatch(names []string, n int) Batch {
 	b := Batch{names: names, list: make([]Received, 0, n)}
 	if len(names) > 0 {
@@ -67,7 +67,8 @@ func NewBatch(names []string, n int) Batch {
 	return b
 }
 
-// Add adds a message. value finds a header by its name, nil where there is none; it is nil where messages carry no headers.
+// Add adds a message. value returns the header of a name, or nil if the message doesn't have it; value is nil if messages carry
+// no headers.
 func (b *Batch) Add(payload []byte, value func(name string) []byte) {
 	b.list = append(b.list, Received{Payload: payload})
 	if len(b.names) > 0 && value != nil {
@@ -84,16 +85,16 @@ func (b *Batch) read(value func(name string) []byte) *Headers {
 	return &b.headers[len(b.headers)-1]
 }
 
-// Len is how many messages were added since the last Reset.
+// Len is the number of messages since the last Reset.
 func (b *Batch) Len() int { return len(b.list) }
 
-// From are the messages from the i-th on.
+// From returns the messages from index i on.
 func (b *Batch) From(i int) []Received { return b.list[i:] }
 
 // Reset empties the batch.
 func (b *Batch) Reset() { b.list, b.headers, b.values = b.list[:0], b.headers[:0], b.values[:0] }
 
-// Deliver hands over what was added, and empties the batch.
+// Deliver delivers the messages to s, and empties the batch.
 func (b *Batch) Deliver(s Sink) {
 	if len(b.list) > 0 {
 		s.Deliver(b.list)
@@ -101,10 +102,11 @@ func (b *Batch) Deliver(s Sink) {
 	b.Reset()
 }
 
-// Texts are the values of headers for a client library that wants texts. A value that stays the same isn't made anew for each message.
+// Texts are the header values of the last message for a client library that takes strings. A value that doesn't change is
+// converted only once.
 type Texts []string
 
-// Set takes over the values of the next message, and passes on those that changed.
+// Set takes the values of the next message, and calls changed for those that differ from the last message's.
 func (t *Texts) Set(values [][]byte, changed func(i int, text string)) {
 	for i, v := range values {
 		switch {
@@ -119,5 +121,5 @@ func (t *Texts) Set(values [][]byte, changed func(i int, text string)) {
 	}
 }
 
-// Bytes are the bytes of a text that a client library has read a header's value into. They must not be changed.
+// Bytes returns the bytes of a header value that a client library returned as a string. They must not be changed.
 func Bytes(text string) []byte { return unsafe.Slice(unsafe.StringData(text), len(text)) }

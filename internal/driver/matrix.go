@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// Cell is one guarantee of the matrix: kept by native settings, or refused.
+// Cell is one guarantee of the matrix: implemented by native settings, or refused.
 type Cell struct {
 	Guarantee Guarantee
-	Native    []Native // how it is kept; empty where it is refused
-	Refusal   error    // *ErrUnsupported; nil where it is kept
+	Native    []Native // the settings that implement it; empty if it is refused
+	Refusal   error    // *ErrUnsupported; nil if it is supported
 }
 
-// Matrix is every guarantee there are words for, with one copy and with three (with two as well, where a broker has
-// two and not three), as the driver answers it before anything is started.
+// Matrix returns every guarantee that a spec can ask for, with one copy and with three (also with two, if a broker supports two
+// but not three), with the driver's answer. It starts nothing.
 func (k Kind) Matrix() []Cell {
 	var cells []Cell
 	for _, replicas := range k.copies() {
@@ -52,7 +52,7 @@ func everyWord() []Guarantee {
 	return all
 }
 
-// copies are the numbers of replicas that tell something about the broker.
+// copies are the numbers of replicas that make a difference for the broker.
 func (k Kind) copies() []int {
 	kept := func(replicas int) bool {
 		return slices.ContainsFunc(everyWord(), func(g Guarantee) bool {
@@ -66,16 +66,16 @@ func (k Kind) copies() []int {
 	return []int{1, 3}
 }
 
-// Row is several cells with the same answer: every combination of its words. A dimension that makes no difference
-// has all its words, and reads "any".
+// Row is several cells with the same answer: every combination of its words. A dimension that makes no difference has all its
+// words, and is written "any".
 type Row struct {
 	Delivery, Persistence, Replicas, Acks, Ordering string
 	Cells                                           []Cell
-	// Native are the settings of all cells. Those that only some of the row's copies or orderings have say so (When).
+	// Native are the settings of all cells. If only some of the row's copies or orderings have a setting, its When names them.
 	Native []Native
 }
 
-// Rows folds a matrix: the fewer rows the clearer what a broker can and can't do. Kept ones come first.
+// Rows folds a matrix into as few rows as possible. Supported guarantees come first.
 func Rows(matrix []Cell) []Row {
 	v := vocabularyOf(matrix)
 	var boxes []box
@@ -83,7 +83,7 @@ func Rows(matrix []Cell) []Row {
 		boxes = append(boxes, box{v.sets(c.Guarantee), outcome(c), []Cell{matrix[i]}})
 	}
 	boxes = folded(boxes)
-	for i, b := range boxes { // what set families apart may concern none of the cells
+	for i, b := range boxes { // what separates families may concern none of the cells
 		if b.cells[0].Refusal == nil {
 			boxes[i].outcome = "kept: " + NativeText(conditioned(b.cells))
 		}
@@ -101,7 +101,7 @@ func Rows(matrix []Cell) []Row {
 	return append(kept, refused...)
 }
 
-// generalised gives kept cells that differ in copies and ordering only the same settings, with their conditions.
+// generalised gives supported cells that differ only in copies and ordering the same settings, with their conditions.
 func generalised(matrix []Cell) []Cell {
 	family := func(c Cell) Guarantee {
 		g := c.Guarantee
@@ -143,7 +143,7 @@ func conditioned(cells []Cell) []Native {
 	return all
 }
 
-// counts tells that n is the number of copies in every one of several cells, of which one has several copies.
+// counts reports whether n is the number of copies in each of several cells, one of which has several copies.
 func counts(cells []Cell, n Native) bool {
 	copies := 0
 	for _, c := range cells {
@@ -185,7 +185,7 @@ func when(cells []Cell, n Native) string {
 
 const dimensions = 5
 
-// box is a set of cells: of each dimension a set of words, as bits.
+// box is a set of cells: for each dimension a bit set of words.
 type box struct {
 	sets    [dimensions]uint
 	outcome string
@@ -199,18 +199,18 @@ func outcome(c Cell) string {
 	return "kept: " + NativeText(c.Native)
 }
 
-// folded joins boxes as long as two can be.
+// folded joins boxes as long as any two can be joined.
 func folded(boxes []box) []box {
 	for n := 0; n != len(boxes); {
 		n = len(boxes)
-		for _, dimension := range []int{4, 2, 3, 1, 0} { // what readers care for least is folded first
+		for _, dimension := range []int{4, 2, 3, 1, 0} { // the dimension that matters least to readers is folded first
 			boxes = merged(boxes, dimension)
 		}
 	}
 	return boxes
 }
 
-// merged joins boxes of the same answer that differ in one dimension only.
+// merged joins boxes with the same answer that differ in one dimension only.
 func merged(boxes []box, dimension int) []box {
 	var out []box
 	for _, b := range boxes {
@@ -229,7 +229,7 @@ func merged(boxes []box, dimension int) []box {
 	return out
 }
 
-// vocabulary are the words of each dimension, in their order.
+// vocabulary holds the words of each dimension, in order.
 type vocabulary [dimensions][]string
 
 func vocabularyOf(matrix []Cell) vocabulary {

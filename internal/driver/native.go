@@ -2,7 +2,7 @@ package driver
 
 import "strings"
 
-// Side says whose setting a Native is.
+// Side says to which part a Native belongs.
 type Side string
 
 // The sides, in the order in which they are listed.
@@ -13,16 +13,16 @@ const (
 	ServerSide   Side = "server"
 )
 
-// Native is one of the settings by which a product keeps a guarantee, under the name that its users know.
+// Native is a setting by which a product implements a guarantee, under its native name.
 type Native struct {
 	Side  Side
 	Name  string // "acks", "flush.messages", "durable"
 	Value string // "all"; empty where it isn't a value but something done, such as "publisher confirms"
-	// When names the words under which it is set, where a row of the matrix holds several: "ordered", "replicas 3".
+	// When names the words under which it is set, if a row of the matrix has several: "ordered", "replicas 3".
 	When string
 }
 
-// String writes it as people do: acks=all.
+// String writes the setting as name=value: acks=all.
 func (n Native) String() string {
 	text := n.Name
 	if n.Value != "" {

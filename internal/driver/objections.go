@@ -1,34 +1,36 @@
 package driver
 
-// What a broker won't take reaches the caller in two ways. A message that has an outcome is completed with an error that doesn't hold
-// ErrDisconnected: the broker refuses it for good, in its own words. What belongs to no message goes to the Objections.
+// A broker's refusal reaches the caller in two ways. A message with an outcome is completed with an error that doesn't wrap
+// ErrDisconnected: the broker refuses it for good, and the error has the broker's words. A refusal that belongs to no message
+// goes to the Objections.
 
-// Objections is implemented by Receipts that want to know what the broker says of a producer beside the outcomes of its messages: that it
-// refuses them, at most once or where it never answers, and that it takes none for now. Both methods may be called from any goroutine, in any
-// number, and don't block.
+// Objections is implemented by Receipts that want to know what the broker says about a producer apart from the outcomes of
+// messages: that it refuses its messages (with at-most-once, or if the broker never answers), and that it accepts none for now.
+// Both methods may be called from any goroutine and any number of times, and don't block.
 type Objections interface {
-	// Refused tells why the broker refuses what the producer sends, for good.
+	// Refused reports that the broker refuses the producer's messages for good, and why.
 	Refused(err error)
-	// Held tells why the broker takes no messages for now, in its own words; empty: it takes them again.
+	// Held reports why the broker accepts no messages for now, in its own words; an empty reason means that it accepts them
+	// again.
 	Held(why string)
 }
 
-// Refuse tells r that the broker refuses what its producer sends, unless r doesn't want to know.
+// Refuse reports to r that the broker refuses its producer's messages, if r implements Objections.
 func Refuse(r Receipts, err error) {
 	if o, ok := r.(Objections); ok {
 		o.Refused(err)
 	}
 }
 
-// Hold tells r why the broker takes no messages for now; with an empty reason, that it takes them again.
+// Hold reports to r why the broker accepts no messages for now; with an empty reason, that it accepts them again.
 func Hold(r Receipts, why string) {
 	if o, ok := r.(Objections); ok {
 		o.Held(why)
 	}
 }
 
-// Silent is a Driver of a broker that may stop taking messages without a word, such as one that no longer reads from the connections of
-// publishers. Silence says, as a clause, when the broker does that; empty if it never does as it is used.
+// Silent is a Driver of a broker that may stop accepting messages without saying so, for example by no longer reading from the
+// connections of publishers. Silence says, as a clause, when the broker does that; empty if it never does under these settings.
 type Silent interface {
 	Silence() string
 }

@@ -1,25 +1,25 @@
 package driver
 
-// Proof is a way to show, on a running broker, that a guarantee is kept.
+// Proof is a way to show on a running broker that it keeps a guarantee.
 type Proof string
 
 // The proofs; internal/driver/drivertest carries them out.
 const (
-	// ProofLedger sends and receives with nobody disturbing: every message once, in order where order was asked for.
+	// ProofLedger sends and receives without faults: every message arrives once, and in order if order is required.
 	ProofLedger Proof = "ledger"
-	// ProofKill kills the broker with SIGKILL while messages wait in it and more are on their way, and starts it again:
-	// what it had acknowledged is delivered, and nothing twice unless at-least-once was asked for. The operating system
-	// survives, so this shows that messages were handed to it, not that they were on the disk.
+	// ProofKill kills the broker with SIGKILL while messages wait in it and more are on their way, and restarts it: every
+	// acknowledged message is delivered, and none twice unless the guarantee is at-least-once. The operating system survives, so
+	// this shows that messages were handed to it, not that they were on the disk.
 	ProofKill Proof = "kill -9"
-	// ProofFlush counts the flushes (fsync, fdatasync, msync) that the broker's processes ask of the operating system
-	// while messages are sent one at a time: at least one for each acknowledgement, on each node whose copy it waits for.
+	// ProofFlush counts the flushes (fsync, fdatasync, msync) of the broker's processes while messages are sent one at a time: at
+	// least one for each acknowledgement, on each node whose copy it waits for.
 	ProofFlush Proof = "flushes counted"
-	// ProofLeader is the same with several copies: the node that leads is killed and stays down, and what a quorum had
-	// acknowledged is read from those that are left.
+	// ProofLeader is ProofKill with several copies: the leader is killed and stays down, and messages that a quorum acknowledged
+	// are read from the other nodes.
 	ProofLeader Proof = "leader killed"
 )
 
-// Spread is how many nodes a cluster needs that keeps so many copies.
+// Spread is the number of nodes that a cluster needs for this number of copies.
 func (k Kind) Spread(replicas int) int {
 	if k.Nodes == nil {
 		return max(1, replicas)
@@ -27,7 +27,7 @@ func (k Kind) Spread(replicas int) int {
 	return k.Nodes(replicas)
 }
 
-// Proofs are those that k owes for g.
+// Proofs are the proofs that k must pass for g.
 func (k Kind) Proofs(g Guarantee) []Proof {
 	owed := []Proof{ProofLedger}
 	if g.Persistence != Memory && (g.Replicas == 1 || !k.Failover) {

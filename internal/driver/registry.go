@@ -11,7 +11,7 @@ import (
 
 var kinds = map[string]Kind{}
 
-// Register adds a driver; call it from init. It panics on a duplicate name or an incomplete kind.
+// Register adds a driver; it is called from init. It panics on a duplicate name or an incomplete kind.
 func Register(k Kind) {
 	if k.Name == "" || k.Open == nil || k.Supports == nil {
 		panic(fmt.Sprintf("driver: incomplete kind %q", k.Name))
@@ -29,7 +29,7 @@ func Register(k Kind) {
 	kinds[k.Name] = k
 }
 
-// opens refuses what needs neither a connection nor the shape of topics to be told.
+// opens refuses a config that needs neither a connection nor the shape of topics to be refused.
 func (k Kind) opens(c Config) error {
 	if err := cmp.Or(k.letsIn(c.Target.Login), k.Supports(c.Guarantee)); err != nil || k.Fits == nil {
 		return err
@@ -37,7 +37,7 @@ func (k Kind) opens(c Config) error {
 	return k.Fits(c, Shape{})
 }
 
-// Lookup finds a registered driver; an unknown name is answered with the names there are.
+// Lookup finds a registered driver; the error for an unknown name lists the registered ones.
 func Lookup(name string) (Kind, error) {
 	k, ok := kinds[name]
 	if !ok {

@@ -11,42 +11,42 @@ import (
 	"github.com/brokermark/brokermark/internal/suggest"
 )
 
-// Scope says whose setting it is.
+// Scope says to what a setting belongs.
 type Scope string
 
-// Scopes of a setting: the client library's, or the topic's (queue's, stream's) on the broker.
+// Scopes of a setting: the client library, or the topic (queue, stream) on the broker.
 const (
 	ClientScope Scope = "client"
 	TopicScope  Scope = "topic"
 )
 
-// Setting documents one native setting a driver understands. Its Default fixes the type of its value:
-// int64, float64, bool, string or time.Duration.
+// Setting documents one native setting of a driver. The type of Default is the type of its value: int64, float64, bool, string or
+// time.Duration.
 type Setting struct {
 	Scope   Scope
 	Name    string   // the native name, e.g. "linger.ms"
-	Default any      // what holds when the spec is silent
-	Allowed []string // for strings: the closed set, nil for any
+	Default any      // the value if the spec doesn't give the setting
+	Allowed []string // for strings: the allowed values; nil: any
 	Doc     string   // one line, with the unit
-	// Elsewhere are words that other drivers take and this one can't: they are refused with Doc, which says why.
+	// Elsewhere are values that other drivers have and this one doesn't: they are refused with Doc, which explains why.
 	Elsewhere []string
-	// Class is what it is one of, "" for settings that have no like elsewhere.
+	// Class is the class of the setting; "" if no other driver has a similar one.
 	Class Class
 	// Least and Most bound a number or a time, in the type of Default; nil: no bound but the driver's own checks.
 	// Default itself is always allowed: -1 may stand for "unset".
 	Least, Most any
-	// Tries are the other values that brokermark tune looks among, as a spec has them; nil: it leaves the setting as it is. None of them
-	// changes what is guaranteed.
+	// Tries are the other values that brokermark tune tries, as a spec writes them; nil: it leaves the setting unchanged. None of
+	// them changes the guarantee.
 	Tries []string
-	// Idle says why a value other than Default would have no effect under g, "" where it has one. v are all settings
-	// of the same scope. Nil: it always has one.
+	// Idle says why a value other than Default would have no effect under g; "" if it has one. v are all settings of the same
+	// scope. Nil: it always has an effect.
 	Idle func(g Guarantee, v Values) string
 }
 
-// Path is the setting's in a spec: "client.linger.ms".
+// Path is the setting's path in a spec: "client.linger.ms".
 func (s Setting) Path() string { return s.Scope.path(s.Name) }
 
-// If is a reason, as of Setting.Idle, where a condition holds, and "" elsewhere.
+// If returns reason if holds, else "", as Setting.Idle does.
 func If(holds bool, reason string) string {
 	if holds {
 		return reason
@@ -54,39 +54,39 @@ func If(holds bool, reason string) string {
 	return ""
 }
 
-// In is s as one of a class.
+// In returns s with the class c.
 func (s Setting) In(c Class) Setting {
 	s.Class = c
 	return s
 }
 
-// IdleWhere is s with that for Idle.
+// IdleWhere returns s with the Idle why.
 func (s Setting) IdleWhere(why func(Guarantee, Values) string) Setting {
 	s.Idle = why
 	return s
 }
 
-// Trying is s with these for Tries.
+// Trying returns s with these Tries.
 func (s Setting) Trying(values ...string) Setting {
 	s.Tries = values
 	return s
 }
 
-// Never is a Kind.Keyless that depends on no setting.
+// Never makes a Kind.Keyless that doesn't depend on settings.
 func Never(reason string) func(Values) string { return func(Values) string { return reason } }
 
 // Values are decoded settings: every known name is present, with a value of its default's type.
 type Values map[string]any
 
-// Int, Float, Bool, String and Duration return a setting; they panic on a name or type the driver didn't declare.
+// Int, Float, Bool, String and Duration return a setting; they panic on a name or type that the driver didn't declare.
 func (v Values) Int(name string) int64              { return v[name].(int64) }
 func (v Values) Float(name string) float64          { return v[name].(float64) }
 func (v Values) Bool(name string) bool              { return v[name].(bool) }
 func (v Values) String(name string) string          { return v[name].(string) }
 func (v Values) Duration(name string) time.Duration { return v[name].(time.Duration) }
 
-// Decode fills in defaults and checks given against the settings of scope. A name that isn't declared is refused
-// with the nearest known ones; a value of the wrong type is an error that names what is allowed.
+// Decode fills in defaults and checks given against the settings of scope. It refuses an undeclared name and suggests the nearest
+// declared ones; the error for a value of the wrong type names the allowed values.
 func Decode(settings []Setting, scope Scope, given map[string]any) (Values, error) {
 	out := Values{}
 	known := map[string]Setting{}
@@ -116,7 +116,7 @@ func Decode(settings []Setting, scope Scope, given map[string]any) (Values, erro
 	return out, nil
 }
 
-// path is where a spec holds the native setting of that name.
+// path is the path of this native setting in a spec.
 func (s Scope) path(name string) string {
 	if s == TopicScope {
 		return "topicConfig." + name
@@ -124,14 +124,14 @@ func (s Scope) path(name string) string {
 	return string(s) + "." + name
 }
 
-// ofSpec are settings of brokers and clients for which a spec has a word for all brokers.
+// ofSpec maps native settings of brokers and clients to the spec's own key for the same thing.
 var ofSpec = map[string]string{
 	"acks": "acks: none, leader or quorum (Kafka's 0, 1 and all)", "request.required.acks": "acks: none, leader or quorum (Kafka's 0, 1 and all)",
 	"replication.factor": "replicas", "num.partitions": "partitionsPerTopic", "transactional.id": "delivery: exactly-once", "bootstrap.servers": "attach", "metadata.broker.list": "attach",
 	"security.protocol": "tls, with user or login for SASL", "sasl.username": "user", "ssl.ca.location": "caFile", "ssl.truststore.location": "caFile",
 }
 
-// Flatten gives nested settings dotted paths for names.
+// Flatten turns nested settings into a flat map by dotted paths.
 func Flatten(settings map[string]any) map[string]any {
 	flat := map[string]any{}
 	for name, v := range settings {
@@ -146,9 +146,9 @@ func Flatten(settings map[string]any) map[string]any {
 	return flat
 }
 
-// unknown refuses a name that isn't among the known ones, with the nearest or else all of them.
+// unknown refuses a name that is not among the known ones, and suggests the nearest, or else lists all.
 func (s Scope) unknown(name string, known []string) error {
-	if s == ClientScope && name == ackSetting { // as some drivers have it; the nearest name would mean something else
+	if s == ClientScope && name == ackSetting { // some drivers have it; the nearest name would mean something else
 		return Unsupported(s.path(name), "consumers can't choose here: where the broker wants acknowledgements, they give them before the application has a message at most once, and else after its work")
 	}
 	reason := "known: " + strings.Join(known, ", ")
@@ -161,7 +161,7 @@ func (s Scope) unknown(name string, known []string) error {
 	return &ErrUnsupported{Setting: fmt.Sprintf("%s setting %q", s, name), Reason: reason, Path: s.path(name), Unknown: true}
 }
 
-// Idle refuses, by name, settings that the spec gives and that would have no effect under g.
+// Idle refuses, by name, settings in the spec that would have no effect under g.
 func Idle(settings []Setting, g Guarantee, client, topic Values) error {
 	for _, s := range settings {
 		values := client
@@ -178,7 +178,7 @@ func Idle(settings []Setting, g Guarantee, client, topic Values) error {
 	return nil
 }
 
-// bounded checks v, which has the type of Default.
+// bounded checks the range of v, which has the type of Default.
 func (s Setting) bounded(v any) error {
 	if v == s.Default || !below(v, s.Least) && !below(s.Most, v) {
 		return nil
@@ -192,7 +192,7 @@ func (s Setting) bounded(v any) error {
 	return fmt.Errorf("%v is out of range; allowed: %v to %v", v, s.Least, s.Most)
 }
 
-// below compares two values of one type; nil is no bound.
+// below reports whether a < b for two values of one type; false if b is nil, which means no bound.
 func below(a, b any) bool {
 	if a == nil || b == nil {
 		return false
@@ -201,7 +201,7 @@ func below(a, b any) bool {
 	case int64:
 		return a < b.(int64)
 	case float64:
-		return !(a >= b.(float64)) // NaN is out of every range
+		return !(a >= b.(float64)) // NaN is always out of range
 	case time.Duration:
 		return a < b.(time.Duration)
 	}

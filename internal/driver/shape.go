@@ -7,28 +7,28 @@ import (
 	"strings"
 )
 
-// Shape is what has to exist on a broker, in numbers.
+// Shape is the size of a topology and its clients.
 type Shape struct {
 	Topics        int
 	Partitions    int  // of each topic
 	Subscriptions int  // of each topic
 	Producers     int  // of each topic
-	Consumers     int  // of each subscription of a topic, or of the one that has the most
-	Fewest        int  // of the subscription that has the fewest; 0: as many as Consumers
+	Consumers     int  // of each subscription of a topic, or of the subscription with the most
+	Fewest        int  // of the subscription with the fewest; 0: as many as Consumers
 	Relays        int  // between producers and consumers
-	Connections   int  // that share the topics; 0: every producer and consumer has its own
+	Connections   int  // that the topics share; 0: every producer and consumer has its own
 	MaxBytes      int  // the largest message, as in ProducerConfig; 0: not known yet
 	Keyless       bool // no message has a key
-	Headers       bool // messages carry headers that the spec asks for
+	Headers       bool // messages carry headers because of the spec
 	InFlight      int  // messages of one producer; 0: not known yet
-	Backlog       bool // consumers come when everything has been sent
+	Backlog       bool // consumers start after everything has been sent
 
-	Topic  string // of somebody else; empty: the run makes its topics
+	Topic  string // of another application; empty: the run makes its topics
 	Past   bool   // it is read from its start
-	Prefix string // that the names of what the run makes begin with
+	Prefix string // prefix of the names that the run makes
 }
 
-// Queues is how many partitions a consumer reads, at most, where each reads those of Share.
+// Queues is the largest number of partitions that a consumer reads if each reads its share of them (Partitions).
 func (s Shape) Queues() int {
 	topics := 1
 	if s.Connections > 0 {
@@ -38,7 +38,7 @@ func (s Shape) Queues() int {
 	return topics * ((partitions + consumers - 1) / consumers)
 }
 
-// Shape is t in numbers; it says nothing of producers and consumers.
+// Shape returns the shape of t, without producers and consumers.
 func (t Topology) Shape() Shape {
 	s := Shape{Topics: len(t.Topics), Subscriptions: len(t.Subscriptions)}
 	for _, topic := range t.Topics {
@@ -50,8 +50,8 @@ func (t Topology) Shape() Shape {
 	return s
 }
 
-// Refusal is everything that can be said against c on topics of that shape without a connection; nil: nothing. Fits says
-// what c.Target has to hold.
+// Refusal returns any reason against c on topics of this shape that needs no connection; nil: none. Kind.Fits says which fields
+// of c.Target must be set.
 func (k Kind) Refusal(c Config, s Shape) error {
 	if k.Keyless != nil && s.Partitions > 1 {
 		if why := k.Keyless(c.Client); why != "" {
@@ -83,7 +83,7 @@ func (k Kind) Refusal(c Config, s Shape) error {
 	return Idle(k.Settings, c.Guarantee, c.Client, c.Topic)
 }
 
-// refusesTopics refuses names of topics, and somebody else's topic, that the driver can't use.
+// refusesTopics refuses topic names, and topics of other applications, that the driver can't use.
 func (k Kind) refusesTopics(c Config, s Shape) error {
 	if i := strings.IndexAny(s.Prefix, ":/"); i >= 0 && !strings.Contains(k.Marks, s.Prefix[i:i+1]) {
 		return Unsupported("topicPrefix: "+s.Prefix, "a name here has no %q", s.Prefix[i:i+1])
@@ -101,7 +101,7 @@ func (k Kind) refusesTopics(c Config, s Shape) error {
 // relayers names the kinds that relay.
 func relayers() []string { return those(func(k Kind) bool { return k.Relays }) }
 
-// those names the kinds that are so.
+// those returns the names of the kinds for which are is true.
 func those(are func(Kind) bool) []string {
 	return slices.DeleteFunc(Names(), func(name string) bool { k, err := Lookup(name); return err != nil || !are(k) })
 }

@@ -8,16 +8,16 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// Cost is what the broker's processes have used so far, and what its data directories hold now.
+// Cost is what the broker's processes have used so far, and the size of its data directories.
 type Cost struct {
 	CPU     time.Duration
 	Memory  int64 // bytes
 	Data    int64 // bytes in the data directories
-	Written int64 // bytes written to disk; 0 where that is not known
+	Written int64 // bytes written to disk; 0 if not known
 }
 
-// requireCost compares with a reading from before a guarantee was exercised. A broker may write into files that it
-// made beforehand, so either figure may be the one that grows.
+// requireCost compares the cost with a reading from before a guarantee was exercised. A broker may write into preallocated files,
+// so either figure may grow.
 func (r *run) requireCost(t *testing.T, g driver.Guarantee, before Cost) {
 	r.requireCPU(t, g, before)
 	now := r.suite.Cost(t)
@@ -36,8 +36,8 @@ func (r *run) requireCost(t *testing.T, g driver.Guarantee, before Cost) {
 	}
 }
 
-// requireCPU goes on sending until the broker's CPU time has grown: the kernel counts it in hundredths of a second, in
-// which a fast broker passes thousands of messages.
+// requireCPU keeps sending until the broker's CPU time has grown: the kernel counts it in hundredths of a second, in which a fast
+// broker passes thousands of messages.
 func (r *run) requireCPU(t *testing.T, g driver.Guarantee, before Cost) {
 	if r.suite.Cost(t).CPU > before.CPU {
 		return

@@ -16,12 +16,12 @@ import (
 
 const (
 	cuts      = 3
-	cutWithin = 20 * time.Millisecond // of a session that flows: the cuts shall meet messages in every state
-	torrent   = 4000                  // messages between two cuts that are sent without a breath
+	cutWithin = 20 * time.Millisecond // of a session under load: the cuts must hit messages in every state
+	torrent   = 4000                  // messages between two cuts that are sent without a pause
 )
 
-// cutConnections cuts all connections to a broker that lives on, again and again, while senders send as fast as slots
-// become free: whatever a guarantee promises holds through that, in memory, too.
+// cutConnections cuts all connections to a living broker, again and again, while senders send as fast as slots become free. Every
+// promise of a guarantee has to hold, for memory, too.
 func (r *run) cutConnections(t *testing.T) {
 	var open []*session
 	for _, g := range r.suite.Guarantees {
@@ -53,7 +53,7 @@ func (r *run) cutConnections(t *testing.T) {
 	t.Run("no goroutine is left behind", func(t *testing.T) { requireNothingLeft(t, open[0]) })
 }
 
-// pour sends without a breath until over is closed, and then some more.
+// pour sends without a pause until over is closed, and then some more.
 func (p *sender) pour(ctx context.Context, over <-chan struct{}) error {
 	for {
 		err := p.send(ctx, sendMax)
@@ -72,7 +72,7 @@ func (p *sender) pour(ctx context.Context, over <-chan struct{}) error {
 	}
 }
 
-// flowsOn waits until more messages have been completed than were in flight, and some have come.
+// flowsOn waits until more messages have been completed than were in flight, and some have been delivered.
 func (s *session) flowsOn() {
 	slots, got := s.all[0].slots, s.tallies[0][0]
 	completed, received := slots.completed(), got.received()
@@ -81,7 +81,7 @@ func (s *session) flowsOn() {
 	})
 }
 
-// Cut ends all connections of this process to the addresses' ports, as if the network had, and returns how many.
+// Cut ends all connections of this process to the addresses' ports, as a network failure would, and returns their number.
 func Cut(addresses []string) (n int) {
 	ports := map[int]bool{}
 	for _, a := range addresses {

@@ -12,21 +12,22 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// Denial is something that a broker doesn't take, or doesn't give, though it lets the client in.
+// Denial is an operation that a broker denies to a client that it has accepted.
 type Denial struct {
 	Name      string // of the subtest
 	Target    driver.Target
 	Guarantee driver.Guarantee
 	Client    map[string]any // native settings
 	Says      string         // a part of the broker's own sentence
-	Held      bool           // the broker takes no messages for now, and says so; else it denies them for good
+	Held      bool           // the broker accepts no messages for now, and says so; false: it denies them for good
 }
 
-// deniedBound is how soon a driver says what a broker denies.
+// deniedBound is the time within which a driver has to report a denial.
 const deniedBound = 10 * time.Second
 
-// Denied comes to brokers that deny a client what a run needs. Whichever it is that tells so, Setup, Producer, Consume, the outcome of a
-// message or the Objections: it does so soon, for good, and in the broker's words. Afterwards all can be closed, and nothing is left behind.
+// Denied uses brokers that deny a client an operation that a run needs. Setup, Producer, Consume, the outcome of a message or the
+// Objections must report it soon, as final, and in the broker's words. Afterwards everything can be closed, and nothing is left
+// behind.
 func Denied(t *testing.T, s Suite, denials ...Denial) {
 	for _, d := range denials {
 		t.Run(d.Name, func(t *testing.T) {
@@ -69,12 +70,12 @@ func (h *heard) tell(err error) {
 	}
 }
 
-// errHeld is why a broker takes no messages for now.
+// errHeld is the reason why a broker accepts no messages for now.
 type errHeld string
 
 func (e errHeld) Error() string { return string(e) }
 
-// nothing drops what is delivered.
+// nothing drops deliveries.
 type nothing struct{}
 
 func (nothing) Deliver([]driver.Received) {}
@@ -101,7 +102,7 @@ func (r *run) denied(t *testing.T, d Denial) {
 	requireNothingLeft(t, s)
 }
 
-// objection sends one message after the other until the broker's objection is told, and closes everything.
+// objection sends one message after the other until the broker's objection is reported, and closes everything.
 func (r *run) objection(t *testing.T, config driver.Config) error {
 	ctx, cancel := context.WithTimeout(t.Context(), deniedBound+closeBound)
 	defer cancel()
@@ -118,7 +119,7 @@ func (r *run) objection(t *testing.T, config driver.Config) error {
 		return err
 	}
 	if c, ok := drv.(driver.Cleaner); ok {
-		defer func() { _ = c.Clean(context.Background()) }() // as far as it may
+		defer func() { _ = c.Clean(context.Background()) }() // as far as its rights allow
 	}
 	ctx, stop := context.WithTimeout(ctx, deniedBound)
 	defer stop()
@@ -149,10 +150,10 @@ func (r *run) objection(t *testing.T, config driver.Config) error {
 	return send(ctx, p, h)
 }
 
-// send sends a message ten times a second until an objection is told; nil: none was before ctx ended.
+// send sends a message ten times a second until an objection is reported; nil: ctx ended before one was.
 func send(ctx context.Context, p driver.Producer, h *heard) error {
 	payload := make([]byte, identityBytes)
-	for slot := range uint32(inFlight) { // enough until deniedBound
+	for slot := range uint32(inFlight) { // enough slots until deniedBound
 		_ = p.Send(ctx, []driver.Message{{Slot: slot, Payload: payload}})
 		_ = p.Flush(ctx)
 		select {

@@ -10,7 +10,7 @@ import (
 	"github.com/brokermark/brokermark/internal/testkit"
 )
 
-// described asks a broker whose version is known for it. A protocol that tells no patch level may leave it out.
+// described asks a broker of a known version for it. A protocol without patch levels may leave it out.
 func (r *run) described(t *testing.T) {
 	d, err := r.suite.Kind.Open(t.Context(), r.config(t, r.suite.Guarantees[0], r.target))
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package drivertest is the driver contract as executable promises: one suite that every driver has to pass against
-// a running broker. It knows the contract and nothing of any particular broker.
+// Package drivertest is the driver contract as a test suite: every driver has to pass it against a running broker. It knows the
+// contract and no particular broker.
 package drivertest
 
 import (
@@ -12,48 +12,48 @@ import (
 // Suite describes the driver and the broker under test.
 type Suite struct {
 	Kind driver.Kind
-	// Target returns a running broker. It is called once, after the promises that need no broker were checked; a
-	// broker started for the test is ended with t.Cleanup.
+	// Target returns a running broker. It is called once, after the promises that need no broker were checked; it ends a broker
+	// started for the test with t.Cleanup.
 	Target func(t *testing.T) driver.Target
 	// Guarantees are exercised one after the other; at least one at-most-once or at-least-once. Kind must support them.
 	Guarantees []driver.Guarantee
 	// Client and Topic are native settings for every session; usually nil, the defaults.
 	Client, Topic map[string]any
-	// Bulk is the number of messages each of two producers sends in the delivery test; 0 means 1,000.
+	// Bulk is the number of messages that each of two producers sends in the delivery test; 0 means 1,000.
 	Bulk int
-	// Consumers share each subscription of the delivery test; 0 means 2. Set it to 1 only for a broker whose
-	// subscriptions can't be shared.
+	// Consumers is the number of consumers of each subscription in the delivery test; 0 means 2. Set it to 1 only for a broker
+	// whose subscriptions can't be shared.
 	Consumers int
-	// QueuedInBatches tells that the broker counts what a producer sent together as one where it says how long a queue is.
+	// QueuedInBatches reports that the broker's queue length counts a batch of a producer as one message.
 	QueuedInBatches bool
 	// Pause and Resume freeze and thaw the broker (SIGSTOP, SIGCONT). Without them those promises are skipped.
 	Pause, Resume func(t *testing.T)
-	// Restart ends the broker without warning (SIGKILL) and starts it again with what it has stored; it returns when
-	// the broker is ready. Without it those promises are skipped.
+	// Restart kills the broker (SIGKILL), starts it again with its stored data, and returns when it is ready. Without it those
+	// promises are skipped.
 	Restart func(t *testing.T)
-	// Keeps tells what the broker still has after Restart when it was acknowledged under g. Nil: what is not kept in
-	// memory only.
+	// Keeps reports whether the broker still has a message after Restart that it acknowledged under g. Nil: everything but Memory
+	// is kept.
 	Keeps func(g driver.Guarantee) bool
-	// StoredApart is the size in bytes from which the broker stores messages apart from smaller ones, so that after Restart it may have either of
-	// two and not the other: order is then that of the messages on one side. 0: all are stored alike.
+	// StoredApart is the size in bytes from which the broker stores messages separately from smaller ones, so that it may lose
+	// one kind but not the other on Restart: order is then checked within each kind. 0: it stores all alike.
 	StoredApart int
-	// Kill ends the broker without warning (SIGKILL). It is called in the last test. Nil: skipped.
+	// Kill kills the broker (SIGKILL). It is called in the last test. Nil: skipped.
 	Kill func(t *testing.T)
-	// Guarded returns a broker that lets nobody in without TLS, a certificate of the client and a login; its target has
-	// all three. Nil: those promises are skipped.
+	// Guarded returns a broker that requires TLS, a client certificate and a login; its target has all three. Nil: those promises
+	// are skipped.
 	Guarded func(t *testing.T) driver.Target
 	// Cost reads what the broker of Target has used. Nil: skipped.
 	Cost func(t *testing.T) Cost
-	// Lingers are functions of the client library whose goroutines end by themselves, later than a test waits.
+	// Lingers are functions of the client library whose goroutines end by themselves, but later than a test waits.
 	Lingers []string
-	// Dead is an address where no broker answers; empty: a port of 127.0.0.1 that nobody listens on.
+	// Dead is an address where no broker answers; empty: an unused port of 127.0.0.1.
 	Dead string
 }
 
 type run struct {
 	suite  Suite
 	target driver.Target
-	log    io.Writer // nil: what clients say is dropped
+	log    io.Writer // nil: the clients' log is dropped
 	*terminal
 }
 

@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	drawn     = 400              // specs asked of Kind.Refusal
-	attempts  = 40               // of those that fit, on the broker
+	drawn     = 400              // specs passed to Kind.Refusal
+	attempts  = 40               // number of those accepted that are tried on the broker
 	fitsBound = 30 * time.Second // for all attempts
-	few       = 5                // times fewer of both where tests may not take long
+	few       = 5                // divisor of both in short tests
 )
 
-// whatFitsIsAccepted draws settings and shapes at random and asks the running broker for those that Kind.Refusal lets
-// pass: Open, Setup, producers and consumers refuse none of them.
+// whatFitsIsAccepted draws settings and shapes at random and tries those that Kind.Refusal accepts on the running broker: Open,
+// Setup, producers and consumers must refuse none of them.
 func (r *run) whatFitsIsAccepted(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(12, 22))
 	most, bound := attempts, fitsBound
@@ -48,7 +48,7 @@ func (r *run) whatFitsIsAccepted(t *testing.T) {
 	t.Logf("%d specs were accepted and used", tried)
 }
 
-// vary gives up to three settings another value: a word that is allowed, the other one of two, a number nearby.
+// vary changes up to three settings: to another allowed word, the other boolean, or a number nearby.
 func vary(settings []driver.Setting, c driver.Config, rnd *rand.Rand) {
 	for range rnd.IntN(4) {
 		s := settings[rnd.IntN(len(settings))]
@@ -64,7 +64,7 @@ func vary(settings []driver.Setting, c driver.Config, rnd *rand.Rand) {
 				values[s.Name] = s.Allowed[rnd.IntN(len(s.Allowed))]
 			}
 		case int64:
-			values[s.Name] = def - def/2 // a server may lower what is higher
+			values[s.Name] = def - def/2 // a server may reduce higher values
 			if s.Least != nil && def < s.Least.(int64) {
 				values[s.Name] = s.Least.(int64) + 1 // -1 for unset
 			}
@@ -74,7 +74,7 @@ func vary(settings []driver.Setting, c driver.Config, rnd *rand.Rand) {
 	}
 }
 
-// use opens the driver, sets topics up, and makes a producer and consumers.
+// use opens the driver, sets up topics, and makes a producer and consumers.
 func (r *run) use(c driver.Config, s driver.Shape) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -103,7 +103,7 @@ func (r *run) use(c driver.Config, s driver.Shape) error {
 	return nil
 }
 
-// carried is how many headers a message has.
+// carried is the number of headers of a message.
 func carried(s driver.Shape) int {
 	if s.Headers {
 		return len(sentHeaders)
@@ -118,7 +118,7 @@ func attends(ctx context.Context, drv driver.Driver, c driver.ConsumerConfig) er
 	return drv.Consume(ctx, c, nobody{}, cancel)
 }
 
-// nobody takes receipts and messages.
+// nobody discards receipts and messages.
 type nobody struct{}
 
 func (nobody) Done([]uint32, error)      {}

@@ -9,8 +9,9 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// Found comes to a topic that is somebody else's: another driver, its owner, has made it and sent to it. What was there before is there afterwards.
-// name is how others call the first topic of a topology that a driver has made; nil: by its name.
+// Found uses a topic of another application: another driver, its owner, has made it and sent to it. All that was there before
+// must be there afterwards. name returns the name by which other applications know the first topic of a topology that a driver
+// has made; nil: the topic's own name.
 func Found(t *testing.T, s Suite, target driver.Target, g driver.Guarantee, name func(made driver.Topology) string) {
 	r, kind := &run{suite: s, target: target}, s.Kind
 	if name == nil {
@@ -29,7 +30,7 @@ func Found(t *testing.T, s Suite, target driver.Target, g driver.Guarantee, name
 		return r.reopen(t, g, read, topology)
 	}
 	guest := guestOf(false)
-	guest.senders = 1 // its messages are others than the owner's
+	guest.senders = 1 // its messages differ from the owner's
 	guest.sendAll(t, sendMax)
 	guest.caughtUp()
 	t.Run("a subscription gets what comes after it was made", func(t *testing.T) { requireCounts(t, guest, exact) })
@@ -68,7 +69,7 @@ func Found(t *testing.T, s Suite, target driver.Target, g driver.Guarantee, name
 	owner.leave(t)
 }
 
-// leave cleans, and closes a session.
+// leave cleans up and closes a session.
 func (s *session) leave(t *testing.T) {
 	t.Helper()
 	for _, c := range s.consumers {
@@ -94,7 +95,7 @@ func requireHolds(t *testing.T, h driver.Holder, want int64) {
 	}
 }
 
-// foundWrong sets up topics that are somebody else's, and not so.
+// foundWrong sets up topics of another application that don't match.
 func (r *run) foundWrong(t *testing.T, g driver.Guarantee, there string) {
 	for _, c := range []struct {
 		name       string

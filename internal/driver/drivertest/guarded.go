@@ -17,13 +17,13 @@ import (
 	"github.com/brokermark/brokermark/internal/testkit"
 )
 
-// guardedBroker comes to a broker that demands TLS, a client certificate and a login, with all three and without each,
-// and asks the plain broker for TLS.
+// guardedBroker connects to a broker that requires TLS, a client certificate and a login, with all three and without each of
+// them, and uses TLS on the plain broker.
 func (r *run) guardedBroker(t *testing.T) {
 	if r.suite.Guarded == nil {
 		testkit.Without(t, "no guarded broker here")
 	}
-	testkit.Long(t) // it starts a second broker, with TLS; package brokers tries all sockets of all brokers without a certificate in any case
+	testkit.Long(t) // it starts a second broker, with TLS; package brokers tries all sockets of all brokers without a certificate even in short tests
 	guarded := r.suite.Guarded(t)
 	with := func(change func(*driver.Target)) driver.Target {
 		to := guarded
@@ -61,7 +61,7 @@ func (r *run) guardedBroker(t *testing.T) {
 	})
 }
 
-// stranger is a client certificate that nobody trusts.
+// stranger is a client certificate that the broker doesn't trust.
 func stranger(t *testing.T) tls.Certificate {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -78,8 +78,8 @@ func stranger(t *testing.T) tls.Certificate {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
 }
 
-// requireObstacle wants Open to fail within the bound, for the reason wanted, with a sentence that names the address and
-// no password.
+// requireObstacle requires Open to fail within the bound, for the given reason, with a sentence that names the address and no
+// password.
 func (r *run) requireObstacle(t *testing.T, to driver.Target, want driver.Obstacle, says string) {
 	t.Helper()
 	err := r.openingFails(t, to)
@@ -94,7 +94,7 @@ func (r *run) requireObstacle(t *testing.T, to driver.Target, want driver.Obstac
 	}
 }
 
-// namesAnAddress: the broker's, or that of an interface beside it, which a driver may come to first.
+// namesAnAddress reports whether text names an address of the broker, or of another interface of it that a driver may try first.
 func namesAnAddress(text string, of driver.Target) bool {
 	for _, endpoint := range of.Endpoints {
 		if u, err := url.Parse(endpoint); err == nil && u.Host != "" && strings.Contains(text, u.Host) {

@@ -8,16 +8,17 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// Every message of a driver whose messages carry headers has those of sentHeaders, but in sessions that are bare. Consumers ask for one more.
+// Every message of a driver that supports headers has sentHeaders, except in bare sessions. Consumers ask for one more header.
 var (
 	sentHeaders   = []string{"trace", "contentType"}
 	wantedHeaders = []string{"contentType", "absent", "trace"}
 )
 
-// longestValue is more than the length of a text that fits in one byte.
+// longestValue exceeds the length of a text whose length fits in one byte.
 const longestValue = 300
 
-// header is the value of a header of a message: it and its length follow from the message's identity. nil: the message has none of that name.
+// header is the value of a header of a message: the value and its length follow from the message's identity. nil: the message has
+// no header of that name.
 func (id identity) header(name string) []byte {
 	switch name {
 	case "trace":
@@ -31,7 +32,7 @@ func (id identity) header(name string) []byte {
 	return nil
 }
 
-// examineHeaders says what is wrong with the headers of a delivered message that carries some, or none.
+// examineHeaders describes what is wrong with the headers of a delivered message.
 func examineHeaders(id identity, m driver.Received, names []string, carries bool) error {
 	if carries && len(m.Headers.Values()) != len(names) {
 		return fmt.Errorf("%v was delivered with the values of %d headers; %d were asked for", id, len(m.Headers.Values()), len(names))

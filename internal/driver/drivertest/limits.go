@@ -9,19 +9,19 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// Limit is a setting that bounds what waits for consumers.
+// Limit is a setting that bounds the messages that wait for consumers.
 type Limit struct {
-	Name   string         // of the subtest: the setting as its users write it
+	Name   string         // of the subtest: name=value
 	Client map[string]any // native settings, beside those of the suite
 	Topic  map[string]any
-	Keeps  int // messages that the broker holds; 0: that isn't to be told exactly
+	Keeps  int // messages that the broker holds; 0: the exact number is not known
 	Full   Full
 }
 
-// Full is what a full topic does.
+// Full is the behaviour of a full topic.
 type Full string
 
-// What a full topic does with what doesn't fit. Dropped is what was acknowledged all the same.
+// What a full topic does with a further message. Dropped: it drops a message although it was acknowledged.
 const (
 	DropsOldest Full = "drops the oldest"
 	DropsNewest Full = "drops the newest"
@@ -33,8 +33,8 @@ const (
 	quiet       = 500 * time.Millisecond // after the last message of a drained topic
 )
 
-// Limits fills a topic whose consumers are off beyond its limit and reads what is there: the oldest or the newest of what
-// was accepted, or exactly that. g is one that acknowledges.
+// Limits fills a topic without consumers beyond its limit and reads it: it must hold the oldest or the newest of the accepted
+// messages, or exactly those. g must be a guarantee with acknowledgements.
 func Limits(t *testing.T, s Suite, target driver.Target, g driver.Guarantee, limits ...Limit) {
 	for _, l := range limits {
 		t.Run(l.Name, func(t *testing.T) {
@@ -77,7 +77,7 @@ func (r *run) limited(t *testing.T, g driver.Guarantee, l Limit) {
 	r.saysSo(t, l, len(p.sent), len(got))
 }
 
-// saysSo wants the driver to say of a topic's own limit that it drops, and no more than it says.
+// saysSo requires the driver to report the drops by a topic's own limit, and no others.
 func (r *run) saysSo(t *testing.T, l Limit, sent, got int) {
 	keeps := r.suite.Kind.Keeps
 	if len(l.Topic) == 0 || keeps == nil {
@@ -92,7 +92,7 @@ func (r *run) saysSo(t *testing.T, l Limit, sent, got int) {
 	}
 }
 
-// drain consumes until nothing has come for a while, and returns the messages in order of sending.
+// drain consumes until nothing has come for a while, and returns the messages in the order of sending.
 func (s *session) drain() []identity {
 	all := s.tallies[0][0]
 	c := startConsumer(s.drv, driver.ConsumerConfig{Headers: s.wanted}, all)
@@ -107,7 +107,7 @@ func (s *session) drain() []identity {
 	return all.all()
 }
 
-// accepted are the messages that were acknowledged, in order of sending; the others must have been refused for good.
+// accepted are the acknowledged messages, in the order of sending; the others must have been refused for good.
 func (p *sender) accepted(t *testing.T) (list []identity) {
 	t.Helper()
 	p.slots.eachFate(func(id identity, err error) {
@@ -124,7 +124,7 @@ func (p *sender) accepted(t *testing.T) (list []identity) {
 	return list
 }
 
-// all are the messages received, in order of sending.
+// all are the received messages, in the order of sending.
 func (a *tally) all() (list []identity) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -9,18 +9,18 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// Way is a way into a broker that demands it.
+// Way is a way to log in to a broker that requires a login.
 type Way struct {
 	Name   string        // of the subtest
-	Target driver.Target // lets in
-	Wrong  string        // a password of the right form that doesn't; empty: there is none to be wrong
-	Says   string        // a part of the sentence by which it doesn't
-	// Secret is what else must be told nobody, such as a token that was got for the password; empty: nothing.
+	Target driver.Target // with valid credentials
+	Wrong  string        // a password of the right form that is refused; empty: there is none
+	Says   string        // a part of the error for the wrong password
+	// Secret is another secret that must not be logged, such as a token that was got for the password; empty: none.
 	Secret string
 }
 
-// LogsIn comes in by each way, sends and receives; comes with the wrong secret, which is refused with a sentence; and wants no secret in
-// what drivers and their clients say. What a way needs of the server is Target's.
+// LogsIn logs in by each way, sends and receives. It then tries the wrong secret, which must be refused with a sentence, and
+// checks that neither the driver nor its client logs a secret. Target has to configure the server for each way.
 func LogsIn(t *testing.T, s Suite, ways ...Way) {
 	s.Bulk, s.Consumers = ahead, max(1, s.Consumers)
 	for _, way := range ways {
@@ -42,7 +42,7 @@ func LogsIn(t *testing.T, s Suite, ways ...Way) {
 	}
 }
 
-// spoken is all that a client library says.
+// spoken is everything that a client library logs.
 type spoken struct {
 	mu   sync.Mutex
 	text bytes.Buffer

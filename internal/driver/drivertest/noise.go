@@ -9,13 +9,13 @@ import (
 	"testing"
 )
 
-// terminal is the process's standard error, diverted into a file: whatever is written to it, by whomever, is a broken
-// promise. A crash still shows on the real one.
+// terminal is the process's standard error, redirected into a file: any output there is a broken promise. A crash still shows on
+// the real one.
 type terminal struct{ file *os.File }
 
 const stderr = 2
 
-// overhear diverts until the test ends.
+// overhear redirects standard error until the test ends.
 func overhear(t *testing.T) *terminal {
 	t.Helper()
 	kept, err := syscall.Dup(stderr)
@@ -47,7 +47,7 @@ func overhear(t *testing.T) *terminal {
 	return o
 }
 
-// requireSilence reports what was written and forgets it.
+// requireSilence fails the test if anything was written, and clears the file.
 func (o *terminal) requireSilence(t *testing.T) {
 	t.Helper()
 	text, err := os.ReadFile(o.file.Name())
@@ -60,7 +60,7 @@ func (o *terminal) requireSilence(t *testing.T) {
 	if err := o.file.Truncate(0); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := o.file.Seek(0, io.SeekStart); err != nil { // the position is that of the standard error, too
+	if _, err := o.file.Seek(0, io.SeekStart); err != nil { // the redirected standard error shares the position
 		t.Fatal(err)
 	}
 }

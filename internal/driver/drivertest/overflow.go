@@ -7,9 +7,9 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// Overflows holds a consumer up while more messages come than its client library keeps, and wants the driver to report exactly those that
-// the library dropped: sent = received + dropped. client are the settings of a small buffer, and g is a guarantee under which nothing that
-// was dropped comes again.
+// Overflows stalls a consumer while more messages come than its client library buffers, and requires the driver to report exactly
+// the number of messages that the library dropped: sent = received + dropped. client are the settings of a small buffer, and
+// under g dropped messages must not come again.
 func Overflows(t *testing.T, s Suite, target driver.Target, g driver.Guarantee, client map[string]any, messages int) {
 	r := &run{suite: s, target: target}
 	r.suite.Client = client
@@ -20,7 +20,7 @@ func Overflows(t *testing.T, s Suite, target driver.Target, g driver.Guarantee, 
 		t.Fatal("the driver reports nothing of what its client library drops")
 	}
 	received, p := session.tallies[0][0], session.newSender(t, 0, 0)
-	received.mu.Lock() // Deliver waits for it
+	received.mu.Lock() // blocks Deliver
 	p.deliver(t, messages)
 	overflowed := eventually(patience, func() bool { return dropper.Dropped() > 0 })
 	received.mu.Unlock()
@@ -29,7 +29,7 @@ func Overflows(t *testing.T, s Suite, target driver.Target, g driver.Guarantee, 
 	}
 	sum := func() int64 { return int64(received.received()) + dropper.Dropped() }
 	eventually(patience, func() bool { return sum() >= int64(messages) })
-	time.Sleep(quiet) // what is dropped must not be received as well
+	time.Sleep(quiet) // dropped messages must not arrive after all
 	t.Logf("sent %d, received %d, dropped %d", messages, received.received(), dropper.Dropped())
 	if got := sum(); got != int64(messages) {
 		t.Errorf("%d messages were received or dropped; %d were sent", got, messages)
@@ -39,7 +39,7 @@ func Overflows(t *testing.T, s Suite, target driver.Target, g driver.Guarantee, 
 	session.reportTallies(t)
 }
 
-// requireDropper wants a driver to report drops if, and only if, its kind names the setting that bounds what the client keeps.
+// requireDropper requires a driver to report drops if, and only if, its kind names the setting that bounds the client's buffer.
 func (s *session) requireDropper(t *testing.T, k driver.Kind) {
 	t.Helper()
 	if _, reports := s.drv.(driver.Dropper); reports != (k.Drops != "") {

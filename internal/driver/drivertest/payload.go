@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// identity is the first 8 bytes of every payload; the rest, and the payload's size, follow from it, so that a
-// delivered payload can be checked against nothing but itself.
+// identity is the first 8 bytes of every payload. The rest of the payload and its size follow from it, so that a delivered
+// payload can be checked by itself.
 type identity uint64
 
 const (
@@ -37,10 +37,10 @@ func (id identity) size() int {
 	return [...]int{identityBytes, 100, 9, 1023, 100, 4096}[id.sequence()%6]
 }
 
-// keyed says that a third of the messages carry a key: the payload's identity again.
+// keyed reports whether the message carries a key, which a third of the messages do: the identity again.
 func (id identity) keyed() bool { return id.sequence()%3 == 1 }
 
-// key is one of n, where few keys are asked for.
+// key is one of n keys, if few keys are wanted.
 func (id identity) key(n int) int { return id.sequence() % n }
 
 func (id identity) fill(p []byte) {
@@ -56,7 +56,7 @@ func (id identity) fill(p []byte) {
 	}
 }
 
-// examine reads the identity of a delivered payload and says what is wrong with the payload, if anything.
+// examine returns the identity of a delivered payload, or an error that says what is wrong with the payload.
 func examine(p, scratch []byte) (identity, error) {
 	if len(p) < identityBytes {
 		return 0, fmt.Errorf("a payload of %d bytes was delivered; none that short was sent", len(p))

@@ -13,15 +13,15 @@ import (
 	"github.com/brokermark/brokermark/internal/testkit"
 )
 
-// ahead bounds how far senders may be ahead of the slowest subscription: a broker that keeps messages at most once may
-// drop what a reader is too slow for, and that would be no fault of the driver.
+// ahead bounds how far senders may be ahead of the slowest subscription: with at-most-once, a broker may drop messages for a slow
+// reader, which would be no fault of the driver.
 const ahead = 512
 
-// delivery runs one healthy session and checks each promise on what it left behind.
+// delivery runs one healthy session and checks each promise on its outcome.
 func (r *run) delivery(t *testing.T, g driver.Guarantee) {
 	s := r.open(t, g, shape{topics: 2, subscriptions: 2, consumers: r.suite.Consumers})
 	s.requireDropper(t, r.suite.Kind)
-	// Both send at once, and at once: what is sent right after the last ready must be seen.
+	// Both send concurrently and without delay: messages sent right after the last ready must arrive.
 	senders := []*sender{s.newSender(t, 0, 0, 1), s.newSender(t, 1, 1, 0)}
 	ctx, cancel := context.WithTimeout(context.Background(), sessionBound)
 	defer cancel()
@@ -38,7 +38,7 @@ func (r *run) delivery(t *testing.T, g driver.Guarantee) {
 			}
 		}
 		if !eventually(patience, func() bool { return s.lagging() < ahead || s.broken() }) {
-			break // the tallies tell what is missing
+			break // the tallies show what is missing
 		}
 	}
 	for _, p := range senders {
@@ -59,8 +59,8 @@ func (r *run) delivery(t *testing.T, g driver.Guarantee) {
 	t.Run("each subscription sees every message of its topic once", func(t *testing.T) { requireCounts(t, s, exact) })
 }
 
-// producersMadeAgain makes one producer after the other under the same ID; the last ones are closed with messages in
-// flight, and with a context that has ended.
+// producersMadeAgain makes one producer after the other with the same ID; the last ones are closed with messages in flight, and
+// with a context that has ended.
 func (r *run) producersMadeAgain(t *testing.T, g driver.Guarantee) {
 	s := r.open(t, g, shape{topics: 1, subscriptions: 1, consumers: 1, bare: true})
 	ctx, cancel := context.WithTimeout(context.Background(), sessionBound)
@@ -68,7 +68,7 @@ func (r *run) producersMadeAgain(t *testing.T, g driver.Guarantee) {
 	for range 3 {
 		s.sendAll(t, 100)
 	}
-	// Every settled message must have come before outcomes become uncertain.
+	// Every settled message must have arrived before outcomes become uncertain.
 	s.caughtUp()
 	requireNoFailures(t, s)
 	inFlightAtClose := s.newSender(t, 0, 0)
@@ -101,7 +101,7 @@ func (r *run) producersMadeAgain(t *testing.T, g driver.Guarantee) {
 	})
 }
 
-// cleaned leaves messages behind that nobody has read, cleans, and looks for them under the same names.
+// cleaned leaves unread messages behind, cleans, and looks for them under the same names.
 func (r *run) cleaned(t *testing.T, g driver.Guarantee) {
 	unread := shape{topics: 1, subscriptions: 1}
 	s := r.open(t, g, unread)
@@ -109,7 +109,7 @@ func (r *run) cleaned(t *testing.T, g driver.Guarantee) {
 	ctx, cancel := context.WithTimeout(context.Background(), sessionBound)
 	defer cancel()
 	s.sendAll(t, sendMax)
-	if cleaner, ok := s.drv.(driver.Cleaner); ok { // one that isn't has a broker that keeps nothing
+	if cleaner, ok := s.drv.(driver.Cleaner); ok { // a driver that is no Cleaner has a broker that keeps nothing
 		if err := cleaner.Clean(ctx); err != nil {
 			t.Errorf("Clean: %v", err)
 		}
@@ -118,7 +118,7 @@ func (r *run) cleaned(t *testing.T, g driver.Guarantee) {
 	read := unread
 	read.consumers = 1
 	again := r.reopen(t, g, read, s.topology)
-	again.senders = 1 // its messages are others than those left behind
+	again.senders = 1 // its messages differ from those left behind
 	after := again.newSender(t, 0, 0)
 	after.deliver(t, sendMax)
 	again.caughtUp()
@@ -143,7 +143,7 @@ func (s *session) consumeTooLate(t *testing.T) {
 	}
 }
 
-// handOver is how long a client may gather messages before it hands them over.
+// handOver is the longest time for which a client may buffer messages.
 const handOver = time.Second
 
 func (r *run) pausedBroker(t *testing.T, g driver.Guarantee) {
@@ -239,7 +239,7 @@ func requireNoFailures(t *testing.T, s *session) {
 	}
 }
 
-// strictness is how the counts of a session are judged.
+// strictness says how to judge the counts of a session.
 type strictness int
 
 const (
@@ -270,8 +270,8 @@ func miscounts(s *session, how strictness) (problems []string) {
 						return
 					}
 					known[id] = true
-					// At most once, an acknowledgement says only that the client took the message over, so the
-					// last of a closed producer may be gone.
+					// With at-most-once, an acknowledgement only says that the client took over the message, so the last messages
+					// of a closed producer may be lost.
 					due := how == exact || err == nil && s.guarantee.Delivery != driver.AtMostOnce
 					if n := a.counts[id]; n == 0 && due {
 						lost++

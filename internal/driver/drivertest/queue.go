@@ -8,7 +8,7 @@ import (
 	"github.com/brokermark/brokermark/internal/testkit"
 )
 
-// queue has messages wait, asks the broker for them, has them consumed and asks again.
+// queue lets messages wait, asks the broker for their number, has them consumed and asks again.
 func (r *run) queue(t *testing.T, g driver.Guarantee) {
 	s := r.open(t, g, shape{topics: 1, subscriptions: 1})
 	gauge, ok := s.drv.(driver.Gauge)

@@ -60,14 +60,14 @@ func requireRefusal(t *testing.T, g driver.Guarantee, err error) {
 	}
 }
 
-// refused tells that err refuses a setting or guarantee.
+// refused reports whether err refuses a setting or guarantee.
 func refused(err error) bool {
 	_, ok := errors.AsType[*driver.ErrUnsupported](err)
 	return ok
 }
 
-// refusalsHold asks the running broker for one refused guarantee per delivery and persistence: each must be refused
-// there too, or else a caller that didn't ask Supports would measure a weaker guarantee.
+// refusalsHold asks the running broker for one refused guarantee per delivery and persistence. The driver must refuse each of
+// them there too: otherwise a caller that didn't call Supports would measure a weaker guarantee.
 func (r *run) refusalsHold(t *testing.T) {
 	asked := map[driver.Guarantee]bool{}
 	for _, c := range r.suite.Kind.Matrix() {
@@ -120,7 +120,7 @@ func (r *run) deadAddressFails(t *testing.T) {
 	}
 }
 
-// openingFails wants Open to fail within the bound, and returns its error.
+// openingFails requires Open to fail within the bound, and returns its error.
 func (r *run) openingFails(t *testing.T, to driver.Target) error {
 	t.Helper()
 	cfg := r.config(t, r.suite.Guarantees[0], to)

@@ -14,18 +14,17 @@ import (
 )
 
 const (
-	restartBound = 2 * time.Minute         // everything of a session through which the broker is restarted
+	restartBound = 2 * time.Minute         // for a whole session with a restart of the broker
 	slotBound    = time.Minute             // for a slot to be completed meanwhile
-	before       = 1500 * time.Millisecond // what makes a topic may be written down later than what is sent to it
+	before       = 1500 * time.Millisecond // a broker may store the creation of a topic later than messages sent to it
 	afterwards   = 100                     // messages sent when the broker is back
-	breath       = 2 * time.Millisecond    // between batches: the restart shall meet messages in every state
-	still        = 300 * time.Millisecond  // for what would come once more
+	breath       = 2 * time.Millisecond    // between batches: the restart must hit messages in every state
+	still        = 300 * time.Millisecond  // to wait for duplicates
 )
 
 const provisioned = "github.com/brokermark/brokermark/internal/provision"
 
-// restartedBroker kills and starts the broker while messages are being sent under every guarantee that is to hold
-// through it.
+// restartedBroker kills and restarts the broker while messages are being sent, under every guarantee that has to survive it.
 func (r *run) restartedBroker(t *testing.T) {
 	if r.suite.Restart == nil {
 		testkit.Without(t, "this broker can't be restarted here")
@@ -54,12 +53,12 @@ func (r *run) restartedBroker(t *testing.T) {
 		t.Run(label(s.guarantee), func(t *testing.T) { s.requireRestarted(t, errs[i]) })
 	}
 	t.Run("no goroutine is left behind", func(t *testing.T) {
-		requireNothingLeft(t, open[0], // those that watch the broker are new, too
+		requireNothingLeft(t, open[0], // the observing connections are new, too
 			goleak.IgnoreAnyFunction(provisioned+".(*member).watch"), goleak.IgnoreAnyFunction(provisioned+".(*process).follow"))
 	})
 }
 
-// sendDuring has the first sender of each session send while disturb runs, and returns with what error each ended.
+// sendDuring has the first sender of each session send while disturb runs, and returns the error with which each ended.
 func sendDuring(open []*session, send func(p *sender, ctx context.Context, over <-chan struct{}) error, disturb func()) []error {
 	ctx, cancel := context.WithTimeout(context.Background(), restartBound)
 	defer cancel()
@@ -75,7 +74,7 @@ func sendDuring(open []*session, send func(p *sender, ctx context.Context, over 
 	return errs
 }
 
-// crowded is one topic, or several that share a connection where they can: what a guarantee promises holds there, too.
+// crowded is a shape with one topic, or with several that share a connection if the driver supports that.
 func (r *run) crowded(consumers int) shape {
 	s := shape{topics: 1, subscriptions: 1, consumers: consumers, shared: r.suite.Kind.Shared}
 	if s.shared {
@@ -93,7 +92,7 @@ func (s *session) topics() []int {
 	return topics
 }
 
-// last is the highest sequence of a sender that has come from any topic.
+// last is the highest sequence number of a sender that has arrived from any topic.
 func (s *session) last(sender int) int {
 	last := 0
 	for _, row := range s.tallies {
@@ -116,14 +115,14 @@ func (p *sender) sendUntil(ctx context.Context, over <-chan struct{}) error {
 	}
 }
 
-// requireRestarted waits for what is still to come and closes the session.
+// requireRestarted waits for the remaining messages and closes the session.
 func (s *session) requireRestarted(t *testing.T, sendErr error) {
 	p := s.all[0]
 	p.settle(t)
 	ended := false
 	eventually(patience, func() bool {
 		ended = slices.ContainsFunc(s.consumers, (*consumer).hasEnded)
-		// Elsewhere the last of one topic may be here before that of another.
+		// Otherwise the last message of one topic may arrive before that of another.
 		inOrder := s.guarantee.Delivery == driver.AtMostOnce && s.guarantee.Ordering == driver.Ordered && s.last(p.number) == p.next-1
 		return ended || inOrder || countsMatch(s, atLeast)
 	})

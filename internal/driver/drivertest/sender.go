@@ -14,8 +14,8 @@ const (
 	sendMax  = 32 // messages per Send
 )
 
-// sender is one producer and everything it has sent. Its number is unique within a session; the ID that the driver
-// sees is not, because a producer may be made again.
+// sender is one producer and everything it has sent. Its number is unique within a session; the ID that the driver sees is not,
+// because a producer may be made again.
 type sender struct {
 	number int
 	prod   driver.Producer
@@ -24,7 +24,7 @@ type sender struct {
 	next   int
 	batch  []driver.Message
 	sent   []identity
-	bound  time.Duration // for a slot to become free
+	bound  time.Duration // to wait for a free slot
 }
 
 func (s *session) newSender(t *testing.T, producerID int, topics ...int) *sender {
@@ -74,7 +74,7 @@ func (p *sender) flushBatch(ctx context.Context) error {
 		return nil
 	}
 	err := p.prod.Send(ctx, p.batch)
-	clear(p.batch) // the batch is the driver's only during the call
+	clear(p.batch) // the driver may use the batch only during the call
 	p.batch = p.batch[:0]
 	return err
 }
@@ -117,7 +117,7 @@ func (p *sender) close(t *testing.T, healthy bool) {
 	}
 }
 
-// returns calls f and reports whether it returned within the bound, and what.
+// returns calls f and reports whether it returned within the bound, and its error.
 func returns(bound time.Duration, f func() error) (inTime bool, err error) {
 	ended := make(chan error, 1)
 	go func() { ended <- f() }()
@@ -129,7 +129,7 @@ func returns(bound time.Duration, f func() error) (inTime bool, err error) {
 	}
 }
 
-// eventually asks until done or the time is up.
+// eventually polls done until it is true or the time is up.
 func eventually(within time.Duration, done func() bool) bool {
 	for end := time.Now().Add(within); !done(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {

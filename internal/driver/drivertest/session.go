@@ -16,14 +16,14 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// Bounds that the contract calls "a few seconds". They are wide enough for a JVM broker on a busy machine; no test
-// measures anything shorter.
+// Bounds that the contract calls "a few seconds". They are wide enough for a JVM broker on a busy machine; no test measures a
+// shorter time.
 const (
-	patience     = 20 * time.Second // until something healthy must have happened
-	sessionBound = time.Minute      // all sending of a session
-	cancelBound  = 5 * time.Second  // Consume after cancel
-	closeBound   = 15 * time.Second // Close, whatever the broker does
-	openBound    = 10 * time.Second // Open to an address where nobody answers
+	patience     = 20 * time.Second // for an event that must happen on a healthy broker
+	sessionBound = time.Minute      // for all sends of a session
+	cancelBound  = 5 * time.Second  // from cancel to the end of Consume
+	closeBound   = 15 * time.Second // for Close, whatever the broker does
+	openBound    = 10 * time.Second // for Open at an address where nothing answers
 )
 
 // session is one driver on topics of its own, with consumers and senders.
@@ -37,19 +37,19 @@ type session struct {
 	senders   int
 	carries   bool            // messages carry headers
 	wanted    []string        // headers that consumers ask for
-	left      []goleak.Option // goroutines that may stay: those that were there, and those that linger
+	left      []goleak.Option // goroutines that may remain: those from before, and those that linger
 }
 
-// shape says how many of everything a session has.
+// shape is the number of everything in a session.
 type shape struct {
 	topics, subscriptions, consumers, partitions int  // partitions 0: 1
 	bare                                         bool // no message carries headers
-	shared                                       bool // a consumer reads all topics by one connection
+	shared                                       bool // a consumer reads all topics over one connection
 	last                                         int  // consumers of the last subscription; 0: as many as of the others
-	apart                                        int  // see Suite.StoredApart; 0: order is that of all messages
+	apart                                        int  // see Suite.StoredApart; 0: all messages have one order
 }
 
-// of is how many consumers share a subscription.
+// of is the number of consumers that share a subscription.
 func (s shape) of(subscription int) int {
 	if s.last > 0 && subscription == s.subscriptions-1 {
 		return s.last
@@ -72,7 +72,7 @@ func (r *run) config(t *testing.T, g driver.Guarantee, target driver.Target) dri
 	return driver.Config{Target: target, Guarantee: g, Client: client, Topic: topic, Log: cmp.Or[io.Writer](r.log, io.Discard)}
 }
 
-// newTopology names everything anew: topics outlive a session, and brokers remember subscriptions.
+// newTopology gives everything new names: topics outlive a session, and brokers remember subscriptions.
 func newTopology(s shape) driver.Topology {
 	stem := fmt.Sprintf("dt-%x-%d", time.Now().UnixNano()&0xffffffffff, sessions.Add(1))
 	var t driver.Topology
@@ -85,14 +85,14 @@ func newTopology(s shape) driver.Topology {
 	return t
 }
 
-// open connects, sets up and starts consumers, and returns once all of them are ready. It must be called before any
-// goroutine of the test that shouldn't be there afterwards.
+// open connects, sets up and starts consumers, and returns once all of them are ready. Call it before starting any goroutine of
+// the test: goroutines that run by then count as allowed leftovers.
 func (r *run) open(t *testing.T, g driver.Guarantee, sh shape) *session {
 	t.Helper()
 	return r.reopen(t, g, sh, newTopology(sh))
 }
 
-// reopen is open on a topology that may have been there before.
+// reopen is open with a topology that may exist already.
 func (r *run) reopen(t *testing.T, g driver.Guarantee, sh shape, topology driver.Topology) *session {
 	t.Helper()
 	config := r.config(t, g, r.target)
@@ -101,7 +101,7 @@ func (r *run) reopen(t *testing.T, g driver.Guarantee, sh shape, topology driver
 		s.left = append(s.left, goleak.IgnoreAnyFunction(function))
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel() // a driver that keeps ctx beyond the call breaks here
+	defer cancel() // breaks a driver that keeps ctx beyond the call
 	if r.suite.Kind.Headerless(g, config.Client) == "" {
 		s.carries, s.wanted = !sh.bare, wantedHeaders
 	}
@@ -143,7 +143,7 @@ func (r *run) reopen(t *testing.T, g driver.Guarantee, sh shape, topology driver
 	return s
 }
 
-// startConsumers starts those of a topic, which read further topics by the same connections.
+// startConsumers starts the consumers of a topic, which read further topics over the same connections.
 func (s *session) startConsumers(sh shape, topic int, further ...[]*tally) {
 	for sub, a := range s.tallies[topic] {
 		var also []*tally
@@ -158,7 +158,7 @@ func (s *session) startConsumers(sh shape, topic int, further ...[]*tally) {
 	}
 }
 
-// lagging returns how many messages the slowest subscription is behind what was sent.
+// lagging returns by how many messages the slowest subscription lags behind the senders.
 func (s *session) lagging() int {
 	sent := make([]int, len(s.tallies))
 	for _, p := range s.all {
@@ -173,7 +173,7 @@ func (s *session) lagging() int {
 	return worst
 }
 
-// caughtUp waits until every subscription has received what was sent; not where a promise is already broken.
+// caughtUp waits until every subscription has received all sent messages; it returns at once if a promise is already broken.
 func (s *session) caughtUp() {
 	eventually(patience, func() bool { return s.lagging() <= 0 || s.broken() })
 }
@@ -187,7 +187,7 @@ func (s *session) broken() bool {
 	return slices.ContainsFunc(slices.Concat(s.tallies...), func(a *tally) bool { return a.faults.any() })
 }
 
-// close ends consumers and driver, in the order the contract promises to drivers: producers were closed before.
+// close ends consumers and driver in the order of the contract: producers were closed before.
 func (s *session) close(t *testing.T, healthy bool) {
 	t.Helper()
 	for _, c := range s.consumers {
@@ -220,7 +220,7 @@ func (s *session) leftovers(except ...goleak.Option) string {
 	return text
 }
 
-// reportSlots reports what the session's slots have seen break.
+// reportSlots reports the broken promises about slots.
 func (s *session) reportSlots(t *testing.T) {
 	t.Helper()
 	for _, p := range s.all {

@@ -9,9 +9,9 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// slots lends payload buffers to one producer and holds it to its promises: each slot is completed exactly once, none
-// that wasn't lent, none after Close. A buffer is overwritten the moment its slot is Done, so a driver or client that
-// still reads it delivers garbage, which the tally notices.
+// slots lends payload buffers to one producer and checks its promises: each lent slot is completed exactly once, no other slot,
+// and none after Close. A buffer is overwritten as soon as its slot is Done, so a driver or client that still reads it delivers
+// garbage, which the tally notices.
 type slots struct {
 	free chan uint32
 
@@ -20,9 +20,9 @@ type slots struct {
 	keys     [][]byte
 	headers  [][][]byte // nil: messages carry none
 	lent     map[uint32]identity
-	fates    map[identity]error // of everything completed
+	fates    map[identity]error // of all completed messages
 	closed   bool
-	fewKeys  int // each message has one of so many keys; 0: as its identity says
+	fewKeys  int // number of keys in use; 0: as the message's identity says
 
 	faults faults
 }
@@ -112,7 +112,7 @@ func (s *slots) outstanding() int {
 	return len(s.lent)
 }
 
-// close notes that the producer's Close has returned: everything must be complete by now.
+// close notes that the producer's Close has returned: every slot must be complete by now.
 func (s *slots) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -128,7 +128,7 @@ func (s *slots) completed() int {
 	return len(s.fates)
 }
 
-// failed counts the messages completed with an error and shows one of the errors.
+// failed counts the messages completed with an error and returns one of the errors.
 func (s *slots) failed() (n int, example error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -10,18 +10,18 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// tally is what one subscription of one topic has received, whichever of its consumers received it.
+// tally is what one subscription of one topic has received, through any of its consumers.
 type tally struct {
 	topic int
 
 	mu      sync.Mutex
 	counts  map[identity]int
 	carries bool           // messages carry headers
-	apart   int            // see Suite.StoredApart; 0: order is that of all messages
+	apart   int            // see Suite.StoredApart; 0: all messages have one order
 	last    map[[2]int]int // highest sequence by sender and class
 	late    int            // messages that came for the first time after a later one of the same sender and class
 
-	keys      int            // 0: order by key is not looked at
+	keys      int            // 0: order by key is not checked
 	lastInKey map[[2]int]int // highest sequence by sender and key
 	lateInKey int
 
@@ -38,7 +38,7 @@ func (a *tally) received() int {
 	return len(a.counts)
 }
 
-// class is 1 for messages that the broker stores apart from the others, which are 0.
+// class is 1 for messages that the broker stores separately, and 0 for the others.
 func (a *tally) class(id identity) int {
 	if a.apart > 0 && id.size() >= a.apart {
 		return 1
@@ -46,7 +46,7 @@ func (a *tally) class(id identity) int {
 	return 0
 }
 
-// lastOf is the highest sequence that has come from a sender.
+// lastOf is the highest sequence number that has arrived from a sender.
 func (a *tally) lastOf(sender int) int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -94,7 +94,7 @@ func (a *tally) add(id identity) {
 type consumer struct {
 	id       int
 	wanted   []string       // headers
-	tally    *tally         // of its topic, or of the first
+	tally    *tally         // of its topic, or of the first topic
 	also     map[int]*tally // of further topics
 	scratch  []byte
 	inside   atomic.Bool
@@ -157,7 +157,7 @@ func startConsumer(drv driver.Driver, cfg driver.ConsumerConfig, a *tally, also 
 	return c
 }
 
-// awaitRefusal waits until the consumer is ready, or has ended because the driver refuses another one beside the first.
+// awaitRefusal waits until the consumer is ready, or has ended because the driver refuses a second consumer.
 func (c *consumer) awaitRefusal() bool {
 	select {
 	case <-c.ready:
@@ -189,7 +189,7 @@ func (c *consumer) hasEnded() bool {
 	}
 }
 
-// stop cancels the consumer; healthy says that its broker lives, so that nil is the only right end.
+// stop cancels the consumer; healthy means that its broker lives, so that only nil is a correct result.
 func (c *consumer) stop(t *testing.T, healthy bool) {
 	t.Helper()
 	c.cancel()

@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	several    = 3   // producers, consumers or subscriptions, where a topology has more than one
-	manyTopics = 100 // at once
-	partitions = 4   // of a topic whose order is kept by key
+	several    = 3   // number of producers, consumers or subscriptions, if a topology has more than one
+	manyTopics = 100 // in one topology
+	partitions = 4   // of a topic that keeps order by key
 	keys       = 7
 	perTopic   = 90 // messages of a producer to a topic
 	perMany    = 3  // the same, to each of many topics
@@ -40,11 +40,11 @@ var topologies = []topology{
 	{"many topics, consumers that share connections", shape{topics: manyTopics, subscriptions: 2, consumers: several, shared: true}, several, perMany},
 }
 
-// shown has the names of the drivers whose topologies were exercised in this process: a broker of another version, or
-// a cluster of them, has the same.
+// shown has the names of the drivers whose topologies were exercised in this process: other versions and clusters of the broker
+// have the same.
 var shown sync.Map
 
-// topologies exercises every shape under one guarantee: the first that acknowledges, where there is one.
+// topologies exercises every shape under one guarantee: the first with acknowledgements, if there is one.
 func (r *run) topologies(t *testing.T) {
 	if _, again := shown.LoadOrStore(r.suite.Kind.Name, true); again {
 		testkit.Without(t, "shown before")
@@ -77,8 +77,8 @@ func (r *run) topologies(t *testing.T) {
 	t.Run("the broker says how long a queue is", func(t *testing.T) { r.queue(t, g) })
 }
 
-// sharedTopology has one driver make a topology, another one publish and a third one consume, as processes do that are
-// parts of one application.
+// sharedTopology has one driver make a topology, another one publish and a third one consume, as the processes of one application
+// do.
 func (r *run) sharedTopology(t *testing.T, g driver.Guarantee) {
 	nobody := shape{topics: 1, subscriptions: 1}
 	maker := r.open(t, g, nobody)
@@ -87,23 +87,23 @@ func (r *run) sharedTopology(t *testing.T, g driver.Guarantee) {
 	all := topology{shape: shape{topics: 1, subscriptions: 1, consumers: min(several, r.suite.Consumers)}, producers: several, messages: perTopic}
 	s := r.reopen(t, g, all.shape, made)
 	publisher := r.reopen(t, g, nobody, made)
-	s.drv, publisher.drv = publisher.drv, s.drv // it sends by the one and has consumers of the other
+	s.drv, publisher.drv = publisher.drv, s.drv // it sends through one driver and consumes through the other
 	r.exchange(t, s, all, nil)
 	requireCounts(t, s, exact)
 	publisher.close(t, true)
 	maker.close(t, true)
 }
 
-// makesNothing has a driver set up what another process is to make: a subscription that nobody has made yet holds nothing
-// of what is sent then. A log that begins at its start has it all the same, which the same without that driver shows. A
-// driver that makes a topic only once shows what it made by making it again.
+// makesNothing has a driver set up a topology as Existing. A subscription that does not exist yet must not receive messages that
+// are sent then. A log that begins at its start has them in any case, which a run without that driver shows. A driver that makes
+// a topic only once is checked by making it again.
 func (r *run) makesNothing(t *testing.T, g driver.Guarantee) {
 	kept, err := r.heldBefore(t, g, false)
 	if err != nil {
 		topology := newTopology(shape{topics: 1, subscriptions: 2})
 		others := topology
 		others.Existing = true
-		_ = r.openAndSetUp(t, g, others) // it may say that there is nothing
+		_ = r.openAndSetUp(t, g, others) // it may return an error because nothing exists
 		if err := r.openAndSetUp(t, g, topology); err != nil {
 			t.Errorf("Setup with Existing has made a topic: %v", err)
 		}
@@ -121,15 +121,16 @@ func (r *run) makesNothing(t *testing.T, g driver.Guarantee) {
 	}
 }
 
-// heldBefore is how many messages subscriptions deliver that were sent before these were made, and if early, after a driver set
-// them up as another's. It returns an error if the driver adds no subscriptions to topics that are there.
+// heldBefore is the number of messages that subscriptions deliver although they were sent before the subscriptions were made.
+// With early, a driver set them up as Existing before that. It returns an error if the driver adds no subscriptions to existing
+// topics.
 func (r *run) heldBefore(t *testing.T, g driver.Guarantee, early bool) (held int, err error) {
 	two := shape{topics: 1, subscriptions: 2}
 	topology := newTopology(two)
 	if early {
 		others := topology
 		others.Existing = true
-		_ = r.openAndSetUp(t, g, others) // it may say that there is nothing
+		_ = r.openAndSetUp(t, g, others) // it may return an error because nothing exists
 	}
 	before := topology
 	before.Subscriptions = newTopology(two).Subscriptions
@@ -141,7 +142,7 @@ func (r *run) heldBefore(t *testing.T, g driver.Guarantee, early bool) (held int
 	}
 	two.consumers = 1
 	s := r.reopen(t, g, two, topology)
-	s.senders = 1 // its messages are others than those before
+	s.senders = 1 // its messages differ from those before
 	s.sendAll(t, 1)
 	for _, a := range s.tallies[0] {
 		own := s.all[0].sent[0]
@@ -152,7 +153,7 @@ func (r *run) heldBefore(t *testing.T, g driver.Guarantee, early bool) (held int
 	return held, nil
 }
 
-// sendAll sends n messages with a producer of their own, and waits until each is settled.
+// sendAll sends n messages with a producer of its own, and waits until each is settled.
 func (s *session) sendAll(t *testing.T, n int) {
 	t.Helper()
 	p := s.newSender(t, 0, 0)
@@ -160,8 +161,8 @@ func (s *session) sendAll(t *testing.T, n int) {
 	p.close(t, true)
 }
 
-// keyOrder sends with few keys to a partitioned topic, or to one of one partition where the broker knows no others;
-// its consumers share the subscription.
+// keyOrder sends with few keys to a partitioned topic, or to a topic with one partition if the broker has no others; its
+// consumers share the subscription.
 func (r *run) keyOrder(t *testing.T) {
 	for _, g := range r.suite.Guarantees {
 		if g.Ordering != driver.Ordered || g.Delivery == driver.AtMostOnce {

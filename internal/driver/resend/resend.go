@@ -1,6 +1,6 @@
-// Package resend makes producers survive a broker's restart: what a lost connection has left without an outcome is
-// sent again. It knows nothing of protocols and reconnecting; the driver tells with driver.ErrDisconnected what may be
-// sent again.
+// Package resend makes producers survive a broker's restart: it sends messages again that a lost connection has left without an
+// outcome. It knows nothing of protocols and reconnecting; the driver marks the messages that may be sent again with
+// driver.ErrDisconnected.
 package resend
 
 import (
@@ -16,19 +16,19 @@ import (
 )
 
 const (
-	// pause is from a failure to the next attempt: the failures of one cut gather meanwhile, and a broker that is
-	// coming up is asked a few times per second only. Where a message was not answered on a connection that lives (driver.ErrUnanswered), it
-	// doubles with every time, up to mostPause: a broker that is slow must not be given more and more.
+	// pause is the time from a failure to the next attempt. It collects the failures of one cut, and limits attempts on a
+	// starting broker to a few per second. If a message was not answered on a living connection (driver.ErrUnanswered), the pause
+	// doubles each time, up to mostPause: a slow broker must not be flooded.
 	pause     = 50 * time.Millisecond
 	mostPause = 5 * time.Second
-	// most is how many messages one Send of an attempt carries.
+	// most is the largest number of messages in one Send of an attempt.
 	most = 256
-	// look is how often it is asked whether all that is in flight has an outcome.
+	// look is the interval for checking whether all messages in flight have an outcome.
 	look = time.Millisecond
 )
 
-// producer hands messages on and remembers them until their outcome is known. While something waits to be sent again,
-// new messages wait behind it, so that the order is kept:
+// producer passes messages on and remembers them until their outcome is known. While messages wait to be sent again, new messages
+// wait behind them, so that the order is kept:
 //
 //	Send ──(turn)──> inner ──> Done ── outcome ──> receipts
 //	                   ^         └─ ErrDisconnected ─> failed ─┐
@@ -36,30 +36,30 @@ const (
 type producer struct {
 	inner    driver.Producer
 	receipts driver.Receipts
-	resends  driver.Resends // nil: nobody wants to know
+	resends  driver.Resends // nil: the receipts don't implement it
 	ordered  bool
 	table    []sent // by slot
-	next     uint64 // order of the next message; the caller's
+	next     uint64 // sequence number of the next message; used by the caller's goroutine only
 
-	// turn is held by whoever uses inner: the caller per batch, run for an attempt, and that only while cut is set.
+	// turn is held by the user of inner: the caller for a batch, or run for an attempt, and run only while cut is set.
 	turn  sync.Mutex
-	cut   atomic.Bool // something has to be sent again first; changed under mu
-	given int64       // messages that inner was given, each as often as it was sent; under turn
+	cut   atomic.Bool // failed messages have to be sent again first; changed under mu
+	given int64       // messages given to inner, each counted as often as it was sent; under turn
 
 	mu     sync.Mutex
 	failed []uint32
-	last   error         // of failed
-	over   chan struct{} // closed when cut is taken back
+	last   error         // latest error of the messages in failed
+	over   chan struct{} // closed when cut is reset
 	closed bool
 
 	wake    chan struct{} // holds one wake-up
-	early   chan struct{} // likewise; ends a pause: the broker has answered
+	early   chan struct{} // likewise; ends a pause because the broker has answered
 	ended   chan struct{}
 	running context.Context //nolint:containedctx // ends with the producer, not with a call
 	stop    context.CancelFunc
 
-	_       [64]byte     // not on a cache line with what Send writes
-	settled atomic.Int64 // of given, those that came back through Done
+	_       [64]byte     // keeps settled off the cache line of the fields that Send writes
+	settled atomic.Int64 // how many of given have come back through Done
 }
 
 // sent is the message in a slot. It is copied field by field, which is half the cost of copying it as a whole.
@@ -68,19 +68,19 @@ type sent struct {
 	key, payload []byte
 	headers      *driver.Headers
 	order        uint64
-	unanswered   int // how often; of failed, under mu
+	unanswered   int // number of ErrUnanswered; under mu
 }
 
-// Producer makes a producer by open, which gets the receipts to report to. Unless g is at-most-once, what open's
-// producer completes with driver.ErrDisconnected is sent again, in the order of sending, until it is acknowledged or
-// refused or until Close; only then r learns the fate of the slot. Exactly-once additionally needs a driver that
-// heeds Message.Resent.
+// Producer makes a producer around the one that open returns; open gets the receipts to report to. Unless g is at-most-once,
+// messages that the inner producer completes with driver.ErrDisconnected are sent again, in the order of sending, until they are
+// acknowledged or refused, or until Close; only then does r receive the outcome of the slot. Exactly-once also needs a driver
+// that heeds Message.Resent.
 //
-// Where g is ordered, nothing is sent again while any message is without an outcome: the broker that has taken in the
-// second of two may yet let the first go, which would then come behind it. And a single message goes ahead until it is
-// acknowledged: a broker that is coming up may refuse the first of two and take in the second.
+// If g is ordered, nothing is sent again while any message is without an outcome: a broker that has accepted the second of two
+// messages may still refuse the first, which would then be sent behind it. After a cut, a single message is sent first, until it
+// is acknowledged: a starting broker may refuse the first of two messages and accept the second.
 //
-// Send waits, like for back-pressure, while there are messages to be sent again.
+// Send blocks, as on back-pressure, while messages wait to be sent again.
 func Producer(g driver.Guarantee, c driver.ProducerConfig, r driver.Receipts, open func(driver.Receipts) (driver.Producer, error)) (driver.Producer, error) {
 	if g.Delivery == driver.AtMostOnce {
 		return open(r)
@@ -105,7 +105,7 @@ func newProducer(slots int, r driver.Receipts) *producer {
 	return p
 }
 
-// Send implements driver.Producer. That the connection is lost is no error here: the batch will be sent again.
+// Send implements driver.Producer. A lost connection is no error here: the batch will be sent again.
 func (p *producer) Send(ctx context.Context, batch []driver.Message) error {
 	for i := range batch {
 		m := &batch[i]
@@ -126,10 +126,10 @@ func (p *producer) Send(ctx context.Context, batch []driver.Message) error {
 	return err
 }
 
-// enter takes the turn as soon as nothing waits to be sent again.
+// enter takes the turn as soon as no message waits to be sent again.
 func (p *producer) enter(ctx context.Context) error {
 	for {
-		if p.turn.TryLock() { // else run has it
+		if p.turn.TryLock() { // otherwise run has it
 			if !p.cut.Load() {
 				return nil
 			}
@@ -146,7 +146,7 @@ func (p *producer) enter(ctx context.Context) error {
 	}
 }
 
-// Flush implements driver.Producer; what is sent again is flushed after each attempt.
+// Flush implements driver.Producer; attempts flush by themselves.
 func (p *producer) Flush(ctx context.Context) error {
 	if !p.turn.TryLock() {
 		return nil
@@ -155,7 +155,7 @@ func (p *producer) Flush(ctx context.Context) error {
 	return p.inner.Flush(ctx)
 }
 
-// Close implements driver.Producer: what waits to be sent again fails.
+// Close implements driver.Producer: messages that wait to be sent again fail.
 func (p *producer) Close() error {
 	p.stop()
 	<-p.ended
@@ -177,7 +177,7 @@ func (p *producer) Done(slots []uint32, err error) {
 		p.receipts.Done(slots, err)
 		return
 	}
-	p.settled.Add(int64(len(slots))) // after keep: who sees all settled sees all that failed
+	p.settled.Add(int64(len(slots))) // after keep: a reader that sees all settled also sees all that failed
 	select {
 	case p.wake <- struct{}{}:
 	default:
@@ -209,8 +209,9 @@ func (p *producer) keep(slots []uint32, err error) bool {
 	return true
 }
 
-// Late tells that the broker has confirmed after all what a slot carries, which was completed with driver.ErrUnanswered. It reports whether
-// that waited to be sent again; now it won't be. still is asked before, under the lock, whether the confirmation is of that very message.
+// Late reports an acknowledgement that came after the slot was completed with driver.ErrUnanswered. It returns whether the
+// message was waiting to be sent again; it is then not sent. Late calls still first, under the lock, to check that the
+// acknowledgement is for this message.
 func (p *producer) Late(slot uint32, still func() bool) bool {
 	p.mu.Lock()
 	i := slices.Index(p.failed, slot)
@@ -239,7 +240,7 @@ func (p *producer) untilNext() time.Duration {
 	return min(pause<<min(most-1, 10), mostPause)
 }
 
-// run sends again what has failed, until Close.
+// run sends failed messages again, until Close.
 func (p *producer) run() {
 	defer close(p.ended)
 	vain := false // the last attempt failed
@@ -252,7 +253,7 @@ func (p *producer) run() {
 		if !p.rest(p.untilNext()) {
 			return
 		}
-		if p.failing() { // else woken for what the last attempt had taken already, or what was confirmed after all
+		if p.failing() { // otherwise it was woken for messages that the last attempt took, or that were confirmed late
 			p.turn.Lock()
 			p.attempt(vain)
 			p.turn.Unlock()
@@ -266,10 +267,10 @@ func (p *producer) run() {
 	}
 }
 
-// rest waits for d, or no longer than pause where the broker answers meanwhile, and tells whether the producer still runs.
+// rest waits for d, or only for pause if the broker answers meanwhile, and reports whether the producer still runs.
 func (p *producer) rest(d time.Duration) bool {
 	select {
-	case <-p.early: // of a pause before
+	case <-p.early: // left over from an earlier pause
 	default:
 	}
 	select {
@@ -282,7 +283,7 @@ func (p *producer) rest(d time.Duration) bool {
 	}
 }
 
-// sleep waits for d and tells whether the producer still runs.
+// sleep waits for d and reports whether the producer still runs.
 func (p *producer) sleep(d time.Duration) bool {
 	select {
 	case <-time.After(d):
@@ -292,9 +293,9 @@ func (p *producer) sleep(d time.Duration) bool {
 	}
 }
 
-// settle waits until everything in flight has an outcome and tells whether it has; if not, the producer is being closed.
+// settle waits until everything in flight has an outcome; false means that the producer is being closed.
 func (p *producer) settle() bool {
-	_ = p.inner.Flush(p.running) // what the client holds back would wait for ever
+	_ = p.inner.Flush(p.running) // messages in the client's buffer would wait for ever
 	for p.settled.Load() != p.given {
 		if !p.sleep(look) {
 			return false
@@ -303,9 +304,9 @@ func (p *producer) settle() bool {
 	return true
 }
 
-// attempt sends what has failed in the order in which it was sent first. As soon as something fails again, the rest
-// stays behind it for the next attempt. After an attempt in vain a single message goes ahead: while a broker is away,
-// not all of them shall be counted as sent again and again.
+// attempt sends the failed messages in the order of their first sending. As soon as one fails again, the rest stays behind it for
+// the next attempt. After an attempt in vain, a single message is sent first: otherwise all would be counted as sent again and
+// again while a broker is away.
 func (p *producer) attempt(vain bool) {
 	if p.ordered && !p.settle() {
 		return
@@ -342,8 +343,8 @@ func (p *producer) attempt(vain bool) {
 	_ = p.inner.Flush(p.running)
 }
 
-// awaitFirst gives a message that was sent ahead of the others the time to succeed or fail, and where there is an order
-// waits until it has; it tells whether the producer still runs.
+// awaitFirst waits a while for the outcome of a message that was sent before the others or, if there is an order, until its
+// outcome is known. It reports whether the producer still runs.
 func (p *producer) awaitFirst() bool {
 	if p.ordered {
 		return p.settle()
