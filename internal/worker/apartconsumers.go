@@ -22,7 +22,7 @@ type apartConsumers struct {
 	worker       *Worker
 	conn         io.ReadWriteCloser
 	answerWithin time.Duration // answerTime; tests shorten it
-	started      bool          // doStart was sent, so the other process may be connected to the broker
+	started      bool          // doStart was sent, so the other process may have connections to the broker
 
 	asking  sync.Mutex // held from an order to its answer
 	orders  *json.Encoder
@@ -39,10 +39,10 @@ type apartConsumers struct {
 // answerTime is how long the other process may take for an order: for doStart, that and the time for connecting.
 const answerTime = 30 * time.Second
 
-// ErrConsumerProcess means that the other process ended, doesn't answer, or gives an answer that lacks something.
+// ErrConsumerProcess means that the other process ended, doesn't answer, or gives an incomplete answer.
 var ErrConsumerProcess = errors.New("the consumers' process")
 
-// ErrLate ends a trial that learned too late when it starts or when its measured phase begins.
+// ErrLate ends a trial that learned too late when it starts, or when its measured phase begins.
 var ErrLate = errors.New(
 	"the consumers' process learned too late when the measured phase began: its messages can't be told from those of the warm-up")
 
@@ -98,8 +98,9 @@ func (c *apartConsumers) ask(o order) (report, error) {
 	return c.askWithin(context.Background(), o, c.answerWithin)
 }
 
-// askWithin is ask with a bound of its own. If the answer takes longer, or ctx is cancelled, it closes the connection, and the worker has
-// failed. It waits beyond ctx's deadline: where there is one, the other process has it as well, and its answer says what wasn't done in time.
+// askWithin is ask with a time limit. If the answer takes longer, or ctx is cancelled, it closes the connection, and the worker
+// has failed. It doesn't stop at ctx's deadline: the other process has the same deadline, and its answer says what was not done
+// in time.
 func (c *apartConsumers) askWithin(ctx context.Context, o order, within time.Duration) (report, error) {
 	c.asking.Lock()
 	defer c.asking.Unlock()
@@ -139,7 +140,7 @@ func (c *apartConsumers) askWithin(ctx context.Context, o order, within time.Dur
 func (c *apartConsumers) giveUp(err error) error {
 	c.givenUp = err
 	c.worker.failure.set(err)
-	_ = c.conn.Close() // err says more than another error of the same connection
+	_ = c.conn.Close() // err is more precise than other errors of the same connection
 	return err
 }
 
@@ -175,7 +176,7 @@ func (c *apartConsumers) start(ctx context.Context, lagging bool) (registration,
 	r, err := c.askWithin(ctx, order{Do: doStart, Lagging: lagging, Within: within}, within+c.answerWithin)
 	switch {
 	case err != nil && time.Now().After(deadline) && !errors.Is(err, ErrConsumerProcess):
-		// The answer is a text, which doesn't tell the kind of its error.
+		// The answer is text without the kind of its error.
 		return registration{}, wordedError{text: err.Error(), kind: context.DeadlineExceeded}
 	case err != nil:
 		return registration{}, err
@@ -208,8 +209,8 @@ func (c *apartConsumers) bookWith(r *measure.RemoteConsumers) {
 	c.receipts, c.came, c.changed = r, span{}, false
 }
 
-// announceLead is how long before the measured phase begins the other process is told of it. If it learned later than that, it
-// would book the first messages of the phase as warm-up.
+// announceLead is how long before its beginning the measured phase is announced to the other process. If the process learned
+// later than that, it would book the first messages of the phase as warm-up.
 const announceLead = 250 * time.Millisecond
 
 // announce tells the other process when the measured phase begins: at proposed, but not before announceLead has passed.
@@ -274,7 +275,7 @@ func (c *apartConsumers) close() error {
 		_, err = c.ask(order{Do: doClose})
 	}
 	err = errors.Join(err, c.conn.Close())
-	for range c.answers { // until readReports has ended; nobody has asked for these
+	for range c.answers { // until readReports has ended; these answer no order
 	}
 	return err
 }

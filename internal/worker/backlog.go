@@ -48,15 +48,15 @@ func (w *Worker) drainBacklog(ctx context.Context, t *trial) (BacklogDrain, erro
 		came.First, came.Last = came.Lagging.First, came.Lagging.Last
 	}
 	if errors.Is(err, ErrRanDry) {
-		came.At = came.Last // the time of waiting in vain is no draining
+		came.At = came.Last // the time of waiting in vain is not part of draining
 	}
 	d.setTiming(registered, came, t.drained())
 	return d, bothErrors(err, stopSending())
 }
 
-// filled is what a backlog trial has filled.
+// filled is the size of a filled backlog.
 type filled struct {
-	messages, bytes int64 // in the topics that lag
+	messages, bytes int64 // in the topics of consumers that lag
 	deliveries      int64 // to all subscriptions that lag
 	tailing         int64 // deliveries to all others
 }
@@ -80,7 +80,7 @@ func (p *Plan) filled(t *trial) filled {
 	return filled{messages, int64(bytes), deliveries, c.Acked*subscriptions - deliveries}
 }
 
-// markLagging has what never comes to consumers that lag be booked apart, if that is where their deliveries are.
+// markLagging has the missing deliveries of consumers that lag booked apart, as their deliveries are.
 func (p *Plan) markLagging(t *trial) {
 	if !t.lagging.apart() {
 		return
@@ -97,8 +97,8 @@ func (p *Plan) markLagging(t *trial) {
 // drained returns how many deliveries have come to the consumers that drain the backlog.
 func (t *trial) drained() int64 { return deliveriesOf(t.lagging, t.recording.books.Count()) }
 
-// awaitTail blocks until the consumers that don't lag have received so many deliveries and their latencies are booked, but no longer
-// than the drain allowance: what they receive from now on comes while the backlog drains.
+// awaitTail blocks until the consumers that don't lag have received this many deliveries and booked their latencies, but no
+// longer than the drain allowance: later deliveries count as received while the backlog drains.
 func (t *trial) awaitTail(ctx context.Context, deliveries int64) {
 	waited := t.newTimer()
 	for t.recording.books.Count().Received < deliveries && waited.Awake() < t.load.Drain && ctx.Err() == nil {
@@ -111,7 +111,7 @@ func (t *trial) awaitTail(ctx context.Context, deliveries int64) {
 	}
 }
 
-// sendMeanwhile begins to send what is to be sent while the backlog drains, if anything. stop ends that and returns its error.
+// sendMeanwhile begins to send the load of Backlog.Meanwhile, if any. stop ends that and returns its error.
 func (w *Worker) sendMeanwhile(ctx context.Context, t *trial) (stop func() error) {
 	if t.load.Backlog.Meanwhile == nil {
 		return func() error { return nil }
@@ -148,7 +148,7 @@ func (w *Worker) lastAck() int64 {
 // unlimited.
 type drainGoal struct {
 	deliveries int64
-	within     time.Duration // as the clock shows it, like the time that draining has taken in the end
+	within     time.Duration // by the clock, as is the time of draining in the outcome
 }
 
 // backlogGoal returns the goal of draining a backlog of so many deliveries. With 2 subscriptions and a Ratio of 0.9, a backlog of
@@ -168,7 +168,7 @@ func (t *trial) backlogGoal(all int64) drainGoal {
 // awaitDeliveries blocks until a goal is reached. It returns ErrRanDry if nothing comes any more.
 func (w *Worker) awaitDeliveries(ctx context.Context, t *trial, goal drainGoal) error {
 	began := time.Now()
-	draining := t.newTimer() // without the time in which this process stood still
+	draining := t.newTimer() // excludes the time in which this process stood still
 	unchanged := t.newChangeTimer()
 	for {
 		received := t.drained()
@@ -185,7 +185,7 @@ func (w *Worker) awaitDeliveries(ctx context.Context, t *trial, goal drainGoal) 
 	}
 }
 
-// ranDry returns an ErrRanDry: so many deliveries of those wanted, which may be unlimited, and then nothing for a time.
+// ranDry returns an ErrRanDry: received of wanted deliveries came, which may be unlimited, and then none for a time.
 func ranDry(received, wanted int64, silent time.Duration) error {
 	silent = silent.Round(time.Millisecond)
 	if wanted == unlimited {

@@ -10,20 +10,22 @@ import (
 )
 
 const (
-	// leastWatched is the shortest time in which the busiest goroutine is looked for: it gives 50 samples of one that is always busy.
+	// leastWatched is the shortest time of watching for the busiest goroutine: it gives 50 samples of a goroutine that is always
+	// busy.
 	leastWatched = 500 * time.Millisecond
-	// stopLead is how long before the end of the phase watching ends. The runtime needs as long to end it, and no trial waits for that.
+	// stopLead is how long before the end of the phase watching ends. The runtime needs that long to stop profiling, and no trial
+	// waits for it.
 	stopLead = 150 * time.Millisecond
-	// phasePoll is the time between two looks at how the phase stands.
+	// phasePoll is the interval for checking whether the phase has begun or ended.
 	phasePoll = 10 * time.Millisecond
 )
 
-// effort finds the goroutine of this process that used most of a core in the measured phase of a recording. As long as it looks, memory is
-// collected less often, if Plan.Heap asks for that.
+// effort finds the goroutine of this process that used most of a core in the measured phase of a recording. While it watches, the
+// garbage collector runs less often if Plan.Heap says so.
 type effort struct {
 	phase  func() phaseTimes
 	over   chan struct{}  // closed by end
-	memory sync.WaitGroup // until the collector is as it was
+	memory sync.WaitGroup // until the garbage collector has its old settings
 	result chan busiest.Goroutine
 }
 
@@ -31,7 +33,7 @@ func newEffort(heap int, phase func() phaseTimes) *effort {
 	e := &effort{phase: phase, over: make(chan struct{}), result: make(chan busiest.Goroutine, 1)}
 	go e.watch()
 	if heap > 0 {
-		e.memory.Go(func() { // apart: a collection under way would hold up the trial
+		e.memory.Go(func() { // in a goroutine: a running collection would delay the trial
 			c := collectLess(int64(heap))
 			<-e.over
 			c.end()
@@ -40,8 +42,8 @@ func newEffort(heap int, phase func() phaseTimes) *effort {
 	return e
 }
 
-// watch watches the phase, from its beginning to nearly its end. One that a number of messages ends is watched once it has lasted for
-// leastWatched: most are over by then.
+// watch watches the phase, from its beginning to nearly its end. It watches a phase that ends after a number of messages only
+// once the phase has lasted for leastWatched: most end earlier.
 func (e *effort) watch() {
 	var found busiest.Goroutine
 	defer func() { e.result <- found }()
@@ -67,7 +69,7 @@ func (e *effort) watch() {
 	}
 }
 
-// await waits until a time that may still change has come. It returns false if the recording ended before.
+// await waits until a time that may still change. It returns false if the recording ended before.
 func (e *effort) await(at func() int64) bool {
 	tick := time.NewTicker(phasePoll)
 	defer tick.Stop()
@@ -81,7 +83,7 @@ func (e *effort) await(at func() int64) bool {
 	return true
 }
 
-// end ends watching and returns the busiest goroutine; without a name if the phase was too short to tell.
+// end ends watching and returns the busiest goroutine, without a name if the phase was too short.
 func (e *effort) end() busiest.Goroutine {
 	close(e.over)
 	e.memory.Wait()

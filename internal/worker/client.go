@@ -37,18 +37,18 @@ type client struct {
 	besides    []beside         // by slot number; nil: messages carry no headers
 	batch      []driver.Message // handed over by the next Send
 	batchSlots []uint32         // the slots that were taken for the batch
-	objections objections       // of the broker to what this client sends
+	objections objections       // the broker's objections to this client's messages
 
 	// Of the current trial.
 	segments []*segment // what this client sends
 	ownLag   ownLag
 	waited   int64 // ns for which messages that were ready have waited for slots since the last Send
-	// activity is what the client did. Each trial has one of its own, so a Done that is still under way when the next trial
-	// begins writes to the old one.
+	// activity counts what the client does. Each trial has its own, so a Done that is still under way when the next trial begins
+	// writes to the old one.
 	activity atomic.Pointer[activity]
 }
 
-// stream is what one producer of the plan sends.
+// stream is the messages of one producer of the plan.
 type stream struct {
 	producer Producer          // of the plan
 	seq      uint64            // number of the next message; continues across trials
@@ -68,7 +68,7 @@ type slot struct {
 	phase          measure.Phase
 }
 
-// beside is what the message in a slot carries beside its payload.
+// beside is what a message carries beside its payload: stamp and headers.
 type beside struct {
 	stamp  []byte         // of untouched payloads
 	values driver.Headers // as driver.Message has them
@@ -207,7 +207,7 @@ func (c *client) fillSlot(i int, slot uint32, from *stream, m stamp, recorder *m
 	}
 }
 
-// sendBackoff is the pause after a Send that failed, so that a broker that is being restarted is not hammered meanwhile.
+// sendBackoff is the pause after a Send that failed, so that a restarting broker is not flooded.
 const sendBackoff = 5 * time.Millisecond
 
 // send hands over the first n messages of the batch. It returns the time in which the client could not go on: that of Send and,

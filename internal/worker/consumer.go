@@ -16,8 +16,8 @@ type consumer struct {
 	index       int // among the worker's consumers
 	config      driver.ConsumerConfig
 	run         uint16       // Plan.Run: messages of other runs are ignored
-	shortest    int          // bytes of the shortest payload that is sent
-	found       bool         // the topics hold messages of others
+	shortest    int          // bytes of the shortest payload sent
+	found       bool         // the topics hold messages of other programs
 	headers     headers      // that messages carry
 	probes      *Probes      // of the worker; probes among the messages are noted there
 	application *application // works on each message; nil: messages are only counted
@@ -25,7 +25,7 @@ type consumer struct {
 
 	mu       sync.Mutex        // held while delivering: books are closed between two batches, not within one
 	recorder *measure.Consumer // nil between trials
-	others   int64             // messages of others that came while there was a recorder
+	others   int64             // messages of other programs that came while there was a recorder
 }
 
 // bookWith books the deliveries from now on with r. If r is nil, they are not booked. It waits for a batch that is being booked.
@@ -52,7 +52,7 @@ func (c *consumer) book(batch []driver.Received) bool {
 	defer c.mu.Unlock()
 	recorder := c.recorder
 	counted := false
-	inBody := !c.headers.any() // of most messages, which headers.read would make 10 ns slower
+	inBody := !c.headers.any() // fast path of most messages, which headers.read would make 10 ns slower
 	var h wire.Header          // of one message after the other
 	for i := range batch {
 		m := &batch[i]
@@ -92,9 +92,9 @@ func (c *consumer) book(batch []driver.Received) bool {
 	return counted
 }
 
-// isOwn reports whether this run sent a message that says of which run it is, or may have: one that an earlier run left on the broker it did not, whose payloads may have been
-// shorter. In a topic of others, what doesn't say that it is of this run is theirs, so damage to that part of a message of ours looks as if it were
-// lost.
+// isOwn reports whether this run sent, or may have sent, a message. The stamp of an intact message names its run, so messages
+// that an earlier run left on the broker are recognised, even if their payloads are shorter. In a topic of other programs, a
+// message without a readable run is taken to be theirs: if one of ours is damaged there, it looks lost.
 func (c *consumer) isOwn(run uint16, status wire.Status) bool {
 	if c.found && status != wire.OK {
 		return status == wire.Damaged && run == c.run

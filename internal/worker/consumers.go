@@ -23,8 +23,8 @@ type consumers interface {
 	start(ctx context.Context, lagging bool) (registration, error)
 	// listen books the deliveries from now on in t.
 	listen(t *trial)
-	// announce tells the consumers that t's measured phase is to begin at proposed. It returns when it does begin, which is later
-	// if they would learn of it too late.
+	// announce proposes that t's measured phase begins at proposed. It returns when the phase does begin, which is later if the
+	// consumers would learn of it too late.
 	announce(t *trial, proposed int64) int64
 	// collect brings t's ledgers, which say which messages came, up to date with the deliveries so far.
 	collect(t *trial)
@@ -37,11 +37,12 @@ type consumers interface {
 }
 
 // registration is when the last consumer had registered with the broker, ns on the clock's axis, and how many deliveries had been
-// booked before that, of consumers that lag only those if they are counted apart. For example, consumer 0 registers at 6 s and receives 500 messages until consumer 1 registers at 7 s. Then
-// At is 7 s and Before is 500. Between trials nothing is booked, and Before is 0.
+// booked before that (only those of consumers that lag, if they are counted apart). For example, consumer 0 registers at 6 s and
+// receives 500 messages until consumer 1 registers at 7 s. Then At is 7 s and Before is 500. Between trials nothing is booked,
+// and Before is 0.
 type registration struct{ At, Before int64 }
 
-// consumerStats is what a trial's consumers did and isn't in its books.
+// consumerStats holds figures of a trial's consumers that are not in its books.
 type consumerStats struct {
 	Span    span
 	Working float64           // share of the time that the busiest consumer worked on messages (Plan.Delay)
@@ -69,8 +70,8 @@ type consumerSetup struct {
 	Lagging   laggards
 	Delay     Delay
 	Run       uint16
-	Shortest  int  // bytes of the shortest payload that is sent
-	Found     bool // the topics hold messages of others
+	Shortest  int  // bytes of the shortest payload sent
+	Found     bool // the topics hold messages of other programs
 	Headers   headers
 }
 
@@ -186,10 +187,10 @@ func deliveriesOf(lagging laggards, c measure.Count) int64 {
 	return c.Received
 }
 
-// announce returns proposed. It tells nothing, since these consumers read the phase from the books.
+// announce returns proposed: these consumers read the phase from the books.
 func (l *localConsumers) announce(_ *trial, proposed int64) int64 { return proposed }
 
-// collect has nothing to do: these consumers book in the ledgers themselves.
+// collect does nothing: these consumers book in the ledgers themselves.
 func (l *localConsumers) collect(*trial) {}
 
 func (l *localConsumers) end(*trial) (consumerStats, error) { return l.stopRecording(), nil }

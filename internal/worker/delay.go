@@ -9,8 +9,8 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// Delay is the time that a consumer's application works on each message before it takes the next one. The consumer acknowledges a
-// message to the broker after that.
+// Delay is the time for which a consumer's application works on each message before it takes the next one. The consumer
+// acknowledges a message to the broker after that.
 type Delay struct {
 	Mean        time.Duration // 0: messages are only counted
 	Exponential bool          // the time is exponentially distributed; false: it is always Mean

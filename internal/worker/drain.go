@@ -16,8 +16,8 @@ const (
 	deliveryGap = 5 * time.Second // of others: some brokers hand messages over only every few seconds
 )
 
-// drain drains the trial and sets Drained, Arriving and Overdue. If the sending went well but the allowance is used up, it goes on
-// waiting until load.Settle is over as well, or nothing has come for trial.patience. What ended it early, if anything did, is added to Err.
+// drain drains the trial and sets Drained, Arriving and Overdue. If the sending went well but the allowance is used up, it waits
+// on until load.Settle is over as well, or nothing has come for trial.patience. If anything ended it early, that is added to Err.
 func (w *Worker) drain(ctx context.Context, t *trial, out *Outcome) {
 	end, err := w.awaitArrivals(ctx, t, drainLimits{allowance: t.load.Drain, brisk: t.load.Brisk})
 	out.Drained, out.Arriving = end == drainedAll, end == stoppedArriving
@@ -29,9 +29,9 @@ func (w *Worker) drain(ctx context.Context, t *trial, out *Outcome) {
 		switch settled {
 		case stoppedArriving:
 			out.Arriving = true
-		case stoppedSilent, stoppedQuiet: // what is missing by now is lost
+		case stoppedSilent, stoppedQuiet: // messages still missing are lost
 			out.Arriving = false
-		case drainedAll, stoppedEarly: // as the drain left it
+		case drainedAll, stoppedEarly: // unchanged by the wait after the drain
 		}
 	}
 	out.Err = bothErrors(out.Err, err)
@@ -93,13 +93,13 @@ func (w *Worker) allCame(t *trial, c measure.Count) bool {
 	if !resolved(c) || t.undelivered(c) > 0 {
 		return false
 	}
-	// Duplicates are not counted as received. But a message whose send failed may have arrived all the same. The counts look complete
-	// then although another one is missing, and only the ledgers can tell.
+	// Duplicates are not counted as received. But a message whose send failed may have arrived all the same: then the counts look
+	// complete although another message is missing, and only the ledgers show it.
 	return c.Failed == 0 || w.missing(t) == 0
 }
 
-// missing counts the deliveries that have not come by the ledgers, which takes longer than reading the counters. Only if several
-// workers share the streams, it goes by their counters.
+// missing counts the missing deliveries by the ledgers, which takes longer than reading the counters. If several workers share
+// the streams, it uses their counters.
 func (w *Worker) missing(t *trial) int64 {
 	if t.load.CountAll != nil {
 		c, _ := t.count()

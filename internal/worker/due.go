@@ -10,7 +10,8 @@ type dueCounter struct {
 	start  int64 // of the first schedule, ns on the clock's axis
 }
 
-// newDueCounter returns a counter for a course; nil if its messages are not due at times: in a closed loop, or if their number is given.
+// newDueCounter returns a counter for a course; nil for a closed loop or a fixed number of messages, which are not due at known
+// times.
 func (c course) newDueCounter(p *Plan) *dueCounter {
 	if c.main == nil || c.messages > 0 {
 		return nil

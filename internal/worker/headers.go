@@ -7,14 +7,14 @@ import (
 	"github.com/brokermark/brokermark/internal/wire"
 )
 
-// headers are what every message carries beside its payload: first the stamp, where payloads are left untouched, then those of the plan. Of
-// a message with the header "trace" and an untouched payload, the names are "brokermark" and "trace".
+// headers are the headers of every message: first the stamp, if payloads are left untouched, then the headers of the plan. For
+// the header "trace" and untouched payloads, the names are "brokermark" and "trace".
 type headers struct {
 	Stamped bool            // the first header is the stamp
 	Own     []driver.Header // of the plan; every message has the same values
 }
 
-// headers returns those of the plan's messages.
+// headers returns the headers of the plan's messages.
 func (p *Plan) headers() headers { return headers{p.Payload.Untouched, p.Headers} }
 
 // any reports whether messages carry headers.
@@ -32,7 +32,7 @@ func (h headers) names() []string {
 	return names
 }
 
-// values makes the values of a slot's messages. That of the stamp is written for each message.
+// values makes the header values of a slot's messages. The stamp's value is written for each message.
 func (h headers) values() [][]byte {
 	var values [][]byte
 	if h.Stamped {
@@ -44,7 +44,7 @@ func (h headers) values() [][]byte {
 	return values
 }
 
-// size is by how many bytes they make a message larger.
+// size is the number of bytes that headers add to a message.
 func (h headers) size() int {
 	all := h.Own
 	if h.Stamped {
@@ -53,11 +53,11 @@ func (h headers) size() int {
 	return driver.HeaderBytes(all)
 }
 
-// HeaderSize returns by how many bytes headers make a message of the plan larger.
+// HeaderSize returns the number of bytes that headers add to a message of the plan.
 func (p *Plan) HeaderSize() int { return p.headers().size() }
 
-// read reads the stamp of a message from its header, or from its payload if it has none. A message whose own headers did not arrive as they
-// were sent is damaged, unless it is another run's.
+// read reads the stamp of a message from its header, or from its payload if it has no stamp header. A message of this run is
+// damaged if its own headers did not arrive unchanged.
 func (h headers) read(header *wire.Header, m *driver.Received, run uint16) (status wire.Status) {
 	got := m.Headers.Values()
 	if h.Stamped && len(got) > 0 && got[0] != nil {

@@ -26,8 +26,8 @@ type Joint struct {
 // jointPart is one part of a Joint.
 type jointPart struct {
 	waiting []Sample // that are in no round yet
-	// reached is the time of the newest sample that came. A part that has sent none counts from the first batch of any part; 0:
-	// there has been none.
+	// reached is the time of the newest sample that came. For a part without samples it is the time of the first batch of any
+	// part; 0: there has been none.
 	reached int64
 	ended   bool   // no more samples come
 	last    Sample // the last one that is in a round
@@ -43,8 +43,8 @@ func NewJoint(parts int) *Joint {
 	return &Joint{parts: make([]jointPart, parts), latencies: newJointLatencies(parts)}
 }
 
-// Add takes further samples of one part, in the order of time. It returns the joint samples that are complete now: the samples of
-// all parts have come, or those missing are more than maxWait late.
+// Add takes further samples of one part, in the order of time. It returns the joint samples that are complete now: all parts have
+// delivered samples for them, or the missing ones are more than maxWait late.
 func (j *Joint) Add(part int, samples []Sample) []Sample {
 	j.queue(part, samples)
 	return j.advance()

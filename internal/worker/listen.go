@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// listenOn waits for deliveries after the drain for as long as Load.Listen says, and sets Listened. Everything may have come by then. But
-// a broker that never got an acknowledgement delivers the message again when it has waited for it in vain, for 30 s for example.
+// listenOn waits for deliveries after the drain for as long as Load.Listen says, and sets Listened. Everything may have come by
+// then, but a broker that got no acknowledgement for a message redelivers it after a time, for example 30 s.
 func (w *Worker) listenOn(ctx context.Context, t *trial, out *Outcome) {
 	if t.load.Listen <= 0 || out.Err != nil {
 		return
@@ -14,7 +14,7 @@ func (w *Worker) listenOn(ctx context.Context, t *trial, out *Outcome) {
 	if t.load.Drained != nil {
 		t.load.Drained()
 	}
-	if !out.Drained && out.Overdue == 0 { // what comes from now on is late all the same
+	if !out.Drained && out.Overdue == 0 { // further deliveries are late in any case
 		out.Overdue = w.missing(t)
 	}
 	listened := t.newTimer()

@@ -27,8 +27,8 @@ type Load struct {
 	Warmup   Warmup
 	Duration time.Duration // of the measured phase
 	Messages int64         // over all producers
-	// Backlog makes this a backlog trial: Messages are sent first, then the consumers of Plan.Lagging, which must be some, are connected
-	// and receive them.
+	// Backlog makes this a backlog trial: Messages are sent first, then the consumers of Plan.Lagging, which must not be empty,
+	// are connected and receive them.
 	Backlog *Backlog
 
 	Drain time.Duration // how long, after the last send, everything may take to be confirmed and received
@@ -37,7 +37,7 @@ type Load struct {
 	// for some seconds. It has no effect unless it is longer than Drain.
 	Settle time.Duration
 	Brisk  bool // the drain ends, too, when nothing has come for some seconds: a search has more trials to run
-	// Listen is how long the trial goes on receiving after the drain, for what the broker delivers again (Outcome.Listened).
+	// Listen is how long the trial goes on receiving redeliveries after the drain (Outcome.Listened).
 	Listen time.Duration
 	Lossy  bool // the drain ends, too, when nothing has come for a second: with at most once, lost messages never come
 
@@ -85,7 +85,7 @@ type Hooks struct {
 	// 0: that is not decided yet.
 	MeasureFrom func() int64
 	// CountAll is called every few milliseconds of the drain if workers share streams, with the counts of this worker. It returns
-	// the counts of all these workers together, and whether one of them still sends. Without it, a worker waits for its own
-	// messages.
+	// the sum of the counts of all these workers, and whether another one still sends. Without it, a worker waits for its own
+	// messages only.
 	CountAll func(own measure.Count) (all measure.Count, sending bool)
 }

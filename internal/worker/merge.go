@@ -108,7 +108,7 @@ func (o *Outcome) add(part Outcome) {
 	o.Pauses = o.Pauses.Union(part.Pauses)
 
 	o.Producers += part.Producers
-	o.Procs = max(o.Procs, part.Procs) // of one worker, because the limits of a trial are judged worker by worker
+	o.Procs = max(o.Procs, part.Procs) // the maximum of all workers, because the limits of a trial are judged worker by worker
 	o.Busiest = busier(o.Busiest, part.Busiest)
 	o.hold(part.Held, part.HeldWhy)
 	o.Blocked += part.Blocked
@@ -119,7 +119,7 @@ func (o *Outcome) add(part Outcome) {
 	o.Early.By = max(o.Early.By, part.Early.By)
 }
 
-// hold notes for how long the broker took no messages of one client, and why.
+// hold records for how long the broker took no messages of one client, and why; the longest time counts.
 func (o *Outcome) hold(held time.Duration, why string) {
 	if held > o.Held {
 		o.Held, o.HeldWhy = held, why
@@ -161,7 +161,7 @@ func earliest(a, b int64) int64 {
 // between workers.
 func (p Plan) Joined(load Load, outcomes []Outcome, axes []clock.Line) Outcome {
 	out := Merged(outcomes)
-	out.Overdue = 0 // each worker counted the missing deliveries of all, so not their sum
+	out.Overdue = 0 // each worker counted the missing deliveries of all, so the sum would be wrong
 	for _, o := range outcomes {
 		out.Overdue = max(out.Overdue, o.Overdue)
 	}

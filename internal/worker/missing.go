@@ -2,12 +2,12 @@ package worker
 
 import "github.com/brokermark/brokermark/internal/measure"
 
-// What never came is booked after the trial, with how long it was waited for: otherwise the latencies would look the better the more
-// messages the broker dropped. When a message was intended follows from the schedule, so nothing has to be kept of it. In a closed loop
-// nothing is booked: its messages have no intended time.
+// Messages that never came are booked after the trial, with the time for which they were waited for: otherwise the latencies
+// would look the better the more messages the broker dropped. A message's intended time follows from the schedule, so nothing has
+// to be stored for it. In a closed loop nothing is booked: its messages have no intended time.
 
-// bookMissing books the latencies of messages that were not confirmed or did not come until ended. If workers share streams, only all
-// of them together know what came (Plan.Joined).
+// bookMissing books the latencies of messages that were not confirmed or did not come until ended. If workers share streams, only
+// all of them together know which messages came (Plan.Joined).
 func (w *Worker) bookMissing(t *trial, out *Outcome) {
 	books := t.recording.books
 	all := out.Warmup
@@ -27,9 +27,9 @@ func (w *Worker) bookMissing(t *trial, out *Outcome) {
 	}
 }
 
-// eachSent calls visit for the messages that one client has sent of its segments, in order, unless they have no schedule: with the
-// stream's index among the client's, the message's number in that stream from the begin of the trial on, and its intended time. For
-// example, a client with two streams has sent messages 0, 1 and 2 of a segment. They are number 0 of stream 0, 0 of stream 1 and 1 of
+// eachSent calls visit for the messages that one client has sent of its segments, in order, unless they have no schedule. visit
+// gets the stream's index in the client, the message's number in that stream since the trial began, and its intended time. For
+// example, a client with two streams has sent messages 0, 1 and 2 of a segment: number 0 of stream 0, 0 of stream 1 and 1 of
 // stream 0.
 func eachSent(segments []*segment, streams int, visit func(stream int, n uint64, intended int64)) {
 	sent := make([]uint64, streams)
@@ -44,8 +44,8 @@ func eachSent(segments []*segment, streams int, visit func(stream int, n uint64,
 	}
 }
 
-// bookUndelivered books in t, the trial of all workers, the end-to-end latencies of messages that did not come. It makes the segments of
-// each client anew: what the client sent is known from its worker's shard.
+// bookUndelivered books in t, the trial of all workers, the end-to-end latencies of messages that did not come. It rebuilds the
+// segments of each client, because the worker's shard says what the client sent.
 func (p Plan) bookUndelivered(t *measure.Trial, load Load, outcomes []Outcome) {
 	var ended int64
 	for _, o := range outcomes {

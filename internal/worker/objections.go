@@ -15,18 +15,18 @@ import (
 // to a topic has each probe refused; after some seconds of nothing else, Prepare returns the broker's own sentence.
 
 const (
-	refusedPatience = 3 * time.Second  // with refusals of single messages: a queue that has no leader yet may refuse the first one
-	heldPatience    = 2 * time.Second  // with a broker that says that it takes no messages for now
-	silentPatience  = 15 * time.Second // with a broker that says nothing where that has a meaning (driver.Silent)
+	refusedPatience = 3 * time.Second  // of refusals of single messages: a queue without a leader may refuse the first one
+	heldPatience    = 2 * time.Second  // while the broker says that it takes no messages for now
+	silentPatience  = 15 * time.Second // while the broker stays silent, if its silence has a meaning (driver.Silent)
 	heldGap         = 100 * time.Millisecond
 )
 
-// objections is what the broker says about one client's messages. Any goroutine may use it.
+// objections holds what the broker says about one client's messages. Any goroutine may use it.
 type objections struct {
 	mu           sync.Mutex
 	refused      error     // why the broker refuses all that the client sends
 	failed       error     // why the last probe failed; nil if the last one was confirmed
-	refusedSince time.Time // since when probes were refused for good, each of them; zero if the last one wasn't
+	refusedSince time.Time // since when all probes have been refused for good; zero if the last one wasn't
 	why          string    // why the broker takes no messages now; empty if it does
 	lastWhy      string    // the last reason
 	holds        []Interval
@@ -55,8 +55,8 @@ func (o *objections) refuse(err error) {
 	}
 }
 
-// hold notes why the broker takes no messages; empty if it does again. Holds with a short gap between them are one: a broker that throttles
-// says so again and again.
+// hold records why the broker takes no messages; empty if it takes them again. Holds with a short gap between them count as one:
+// a throttling broker reports it again and again.
 func (o *objections) hold(why string) {
 	now := clock.Now()
 	o.mu.Lock()
@@ -76,7 +76,7 @@ func (o *objections) hold(why string) {
 	o.why = why
 }
 
-// begin forgets the holds of the trial before, but for one that goes on.
+// begin forgets the holds of the trial before, except a current one.
 func (o *objections) begin() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -157,7 +157,7 @@ func (e errObjection) Unwrap() error { return e.error }
 func (w *Worker) watchProbes(ctx context.Context, end context.CancelCauseFunc) {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	fewest, since := len(w.plan.Producers)+1, time.Now() // unseen streams, and since when they are so many
+	fewest, since := len(w.plan.Producers)+1, time.Now() // number of unseen streams, and since when it has not fallen
 	for {
 		select {
 		case <-ctx.Done():
@@ -181,8 +181,8 @@ func (w *Worker) watchProbes(ctx context.Context, end context.CancelCauseFunc) {
 	}
 }
 
-// silenceText says, as a clause that ends a sentence, what it means where the broker takes no messages without a word; empty if that has no
-// meaning.
+// silenceText says, as a clause that ends a sentence, what it means if the broker stops taking messages without saying so; empty
+// if that has no meaning.
 func (w *Worker) silenceText() string {
 	silent, ok := w.driver.(driver.Silent)
 	if !ok || silent.Silence() == "" {

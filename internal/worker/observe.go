@@ -32,7 +32,7 @@ type observer struct {
 	latencies  latencyReading
 }
 
-// latencyReading is what the last reading of the latencies found. It stands in all samples until the next reading.
+// latencyReading is the result of the last reading of the latencies. All samples have it until the next reading.
 type latencyReading struct {
 	endToEnd  hist.Snapshot // of the trial so far
 	quantiles Quantiles     // of the messages received since the reading before
@@ -122,7 +122,8 @@ func (o *observer) readLatencies() {
 	o.latencies.fromSend.Count, o.latencies.fromSend.Sum = m.FromSend()
 }
 
-// sample reads the time and right after it the counters. The trial goes on meanwhile, so a count may be a moment older than the next.
+// sample reads the time and right after it the counters. The trial goes on meanwhile, so one count may be slightly older than the
+// next.
 func (o *observer) sample() Sample {
 	t, now := o.trial, clock.Now()
 	phase := t.recording.measuredPhase()
@@ -146,7 +147,7 @@ func (o *observer) sample() Sample {
 	return s
 }
 
-// keep adds a sample to what is known of the trial.
+// keep stores a sample and updates silences and the largest backlog.
 func (o *observer) keep(s Sample, phase phaseTimes) {
 	o.samples.Add(s)
 	o.delivered.add(phase, s.At, Deliveries(s))
@@ -160,8 +161,8 @@ func (o *observer) keep(s Sample, phase phaseTimes) {
 const phaseLead = 10 * time.Millisecond
 
 // decidePhase begins the measured phase when an automatic warm-up is over. If other workers take part in the trial
-// (Warmup.Coordinated), that is decided for all of them, and Load.MeasureFrom returns when; 0: not yet. A trial that learns of it
-// too late is halted.
+// (Warmup.Coordinated), Load.MeasureFrom decides for all of them and returns when it begins; 0: not yet. A trial that learns of
+// it too late is halted.
 func (o *observer) decidePhase(s Sample, d depth) {
 	t := o.trial
 	if !t.load.Warmup.Auto || t.recording.books.MeasuredSince() != measure.Undecided {

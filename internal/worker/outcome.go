@@ -19,8 +19,8 @@ type Outcome struct {
 
 	// Counts, latencies and ledgers.
 	Warmup, Measured measure.Books
-	// Histograms are of the measured phase. Where some consumers lag, all are of what came while the backlog drained, and Filling is the
-	// end-to-end latency of the others before.
+	// Histograms are of the measured phase. If some consumers lag, they hold the deliveries while the backlog drained, and
+	// Filling holds the end-to-end latency of the other consumers before that.
 	Histograms measure.Histograms
 	Filling    hist.Snapshot
 	Streams    []measure.StreamBooks
@@ -42,7 +42,7 @@ type Outcome struct {
 	Overdue  int64         // deliveries that were missing after Load.Drain, if the trial waited longer for them (Load.Settle, Load.Listen)
 	Listened time.Duration // after the drain (Load.Listen); of several workers the least
 	Dropped  int64         // deliveries that the client library dropped in the consumers' process (driver.Dropper)
-	Others   int64         // messages of other runs and applications that came meanwhile
+	Others   int64         // messages of other runs and programs that came meanwhile
 
 	// Over time.
 	Samples    []Sample // SampleEvery apart; of long trials every second, fourth, eighth and so on
@@ -55,10 +55,10 @@ type Outcome struct {
 
 	// The generator's effort.
 	Producers int // how many clients sent, each for one producer of the plan or more
-	// Busiest is the goroutine that used most of a core in the measured phase; without a name if it was too short to tell.
+	// Busiest is the goroutine that used most of a core in the measured phase; without a name if the phase was too short.
 	Busiest   busiest.Goroutine
 	Procs     int           // threads that may have run Go code at once (GOMAXPROCS)
-	Held      time.Duration // of the measured phase, in which the broker said that it takes no messages; of the client held longest
+	Held      time.Duration // of the measured phase, for which the broker said that it takes no messages; of the client held longest
 	HeldWhy   string        // in the broker's words; empty unless Held
 	Blocked   time.Duration // for which clients waited for a free slot, summed
 	Sending   time.Duration // for which clients were inside Send of their library, summed

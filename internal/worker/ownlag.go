@@ -2,8 +2,8 @@ package worker
 
 import "github.com/brokermark/brokermark/internal/clock"
 
-// ownLag tells how much of a message's delay the generator, this program, has caused itself. The rest was caused by the client
-// library: its Send took long, or its window of unconfirmed messages was full.
+// ownLag computes how much of a message's delay the generator, this program, has caused itself. The client library caused the
+// rest: its Send took long, or its window of unconfirmed messages was full.
 //
 // For example, a message is due at 0, and its Send takes 5 ms. The next one is due at 1 ms and sent at 5.1 ms. It is 4.1 ms late,
 // but even a generator that is never late could not have sent it before 5 ms. So the generator's own part is 0.1 ms.
@@ -20,13 +20,13 @@ import "github.com/brokermark/brokermark/internal/clock"
 //
 // Where producers work on each message first (work), a message counts as due when that work is done.
 //
-// Two more rules define held(k). A time in which the whole process stood still is not part of it. And while the window is full,
-// it begins when the hold before it ended: slots then become free when the broker is ready, however quick the generator is. If
-// the generator loses 1 ms between two holds, it waits 1 ms less in the second one.
+// Two more rules define held(k). It excludes time in which the whole process stood still. And while the window is full, it begins
+// when the hold before it ended: slots then become free when the broker is ready, however quick the generator is. If the
+// generator loses 1 ms between two holds, it waits 1 ms less in the second one.
 type ownLag struct {
 	freeAt     int64 // when the imagined generator is free again, ns on the clock's axis
 	lastHold   hold  // of the real one; zero before the first
-	windowFull bool  // since lastHold the real one has taken every slot there was, and wanted more
+	windowFull bool  // since lastHold the real one took all free slots, and needed more
 }
 
 // hold is a time in which the client library held the generator up: in Send, or in waiting for slots.
@@ -55,7 +55,7 @@ func (h hold) held() int64 { return max(0, h.ns()-(h.stoodAtEnd-h.stoodAtBegin))
 // ownPart returns how much of a message's delay the generator itself caused, in ns.
 func (l *ownLag) ownPart(intended, sent int64) int64 { return max(0, sent-max(intended, l.freeAt)) }
 
-// noteTaken notes that so many messages were due, and so many slots were free for them. The next hold depends on that.
+// noteTaken notes how many slots were free, and how many messages due, at a send. The next hold depends on that.
 func (l *ownLag) noteTaken(slots, due int) { l.windowFull = slots < due }
 
 // addHold adds a hold of the real generator. due is when the first message that it delayed was due.

@@ -9,11 +9,11 @@ import (
 	"github.com/brokermark/brokermark/internal/measure"
 )
 
-// coalescing is the least time between two wake-ups of a client that follows a schedule. Messages that become due meanwhile are sent
-// together, up to this much late, and the lag is recorded. At 20,000/s to sim, wake-ups 50 µs apart cost the generator about a third more
-// processor time than 200 µs apart, and 10 µs twice as much. So they are as far apart as the latency allows: by a tenth of its median, and
-// what coalescing adds is half of that on average. The median is that of the last half second, in warm-ups too; a trial begins with that of
-// the one before.
+// coalescing is the least time between two wake-ups of a client that follows a schedule. Messages that become due meanwhile are
+// sent together, up to this much late, and the lag is recorded. At 20,000/s to sim, wake-ups 50 µs apart cost the generator about
+// a third more processor time than 200 µs apart, and 10 µs twice as much. So the gap is as long as the latency allows: a tenth of
+// its median, of which coalescing adds half on average. The median is that of the last half second, also in warm-ups; a trial
+// begins with the median of the one before.
 //
 // The zero value coalesces fully. One goroutine calls follow, any calls gap.
 type coalescing struct{ ns atomic.Int64 }
@@ -24,7 +24,7 @@ const (
 	coalescedShare = 10                     // of the median latency: a tenth
 )
 
-// gap returns how far apart two wake-ups are, at least.
+// gap returns the least time between two wake-ups.
 func (c *coalescing) gap() time.Duration {
 	if ns := c.ns.Load(); ns > 0 {
 		return time.Duration(ns)
@@ -32,7 +32,7 @@ func (c *coalescing) gap() time.Duration {
 	return mostCoalesced
 }
 
-// follow sets the gap by latencies that were measured. Without any, as where the consumers are in another process, it stays.
+// follow sets the gap by measured latencies. Without any, for example if the consumers are in another process, the gap stays.
 func (c *coalescing) follow(latencies Quantiles) {
 	if latencies.Count > 0 {
 		c.ns.Store(min(max(latencies.P50/coalescedShare, int64(leastCoalesced)), int64(mostCoalesced)))

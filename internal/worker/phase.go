@@ -35,10 +35,10 @@ func (t *trial) endMeasuring(at int64) {
 	t.recording.measuredUntil.Store(min(at, t.recording.measuredUntil.Load()))
 }
 
-// finalPhase decides what is still open of the measured phase and returns it. The sending has ended, at the latest with lastSent, and
-// the last message of a schedule that was sent was intended at lastIntended: the phase lasts until then, for a message may be on its way
-// while endMeasuring ends the phase before it. The phase is empty if the trial ended in its warm-up. If err ended it, nothing after the
-// end of the sending counts, so that rates don't include a time in which nothing was sent.
+// finalPhase decides the open bounds of the measured phase and returns it. Sending ended at lastSent at the latest. The last
+// message that was sent by a schedule was intended at lastIntended: the phase lasts at least until then, because a message may be
+// under way while endMeasuring ends the phase before it. The phase is empty if the trial ended in its warm-up. If err ended it,
+// nothing after the end of the sending counts, so that rates don't include a time in which nothing was sent.
 func (t *trial) finalPhase(lastSent, lastIntended int64, err error) phaseTimes {
 	phase := t.recording.measuredPhase()
 	phase.Until = max(phase.Until, lastIntended+1)

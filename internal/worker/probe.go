@@ -81,7 +81,7 @@ func (p *Probes) mark(place int) (isNew bool) {
 	return exists && !p.seen[place].Swap(true)
 }
 
-// seenByAll reports whether every subscription has seen a producer.
+// seenByAll reports whether every subscription has seen a probe of a producer.
 func (p *Probes) seenByAll(producer int) bool {
 	for subscription := range p.subscriptions {
 		if !p.seen[p.index(producer, subscription)].Load() {
@@ -91,7 +91,7 @@ func (p *Probes) seenByAll(producer int) bool {
 	return true
 }
 
-// unseenStreams are the streams of one client that some subscription has not seen yet; at least one.
+// unseenStreams are the streams of one client, at least one, whose probes some subscription has not seen yet.
 type unseenStreams struct {
 	client  *client
 	streams []*stream
@@ -117,7 +117,8 @@ func (w *Worker) unseen() (all []unseenStreams, count int) {
 // first returns the ID of the first producer that was not seen.
 func (u *unseenStreams) first() int { return u.streams[0].producer.ID }
 
-// probe sends probes until every subscription has seen every producer. It returns an error as soon as the broker says why that will not be.
+// probe sends probes until every subscription has seen every producer. It returns an error as soon as the broker says why that
+// won't happen.
 func (w *Worker) probe(ctx context.Context) error {
 	probing, end := context.WithCancelCause(ctx)
 	var watching sync.WaitGroup

@@ -52,7 +52,7 @@ type preparation struct {
 	KeyOrdered               bool
 }
 
-// trialStart is what consumers have to know of a new trial.
+// trialStart is what consumers need to know about a new trial.
 type trialStart struct {
 	Bases []uint64 // by ID of a producer: the sequence number of its first message in the trial
 	Procs int      // how many threads may run Go code at once; 0: no limit
@@ -67,8 +67,8 @@ type report struct {
 	Refused    *driver.ErrUnsupported `json:",omitempty"` // the driver's refusal, in place of Err
 	Broken     string                 `json:",omitempty"` // why a consumer has ended by itself
 	Probed     []int                  `json:",omitempty"` // indices in Probes.seen of probes that came since the last report
-	Receipts   *measure.Receipts      `json:",omitempty"` // what the trial has received so far
-	Span       *span                  `json:",omitempty"` // when the first and the last of that came
+	Receipts   *measure.Receipts      `json:",omitempty"` // the trial's receipts so far
+	Span       *span                  `json:",omitempty"` // when the first and the last of them came
 	Accounts   []measure.Account      `json:",omitempty"` // the trial's ledgers; answers doCollect and doEnd
 	Registered *registration          `json:",omitempty"` // answers doStart
 	Stats      *consumerStats         `json:",omitempty"` // answers doEnd

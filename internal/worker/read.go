@@ -14,21 +14,21 @@ import (
 	"github.com/brokermark/brokermark/internal/measure"
 )
 
-// Reading describes how consumers read what others have published, or publish meanwhile. It ends after For, or before when Messages were read, or
-// when nothing has come for Quiet. Nothing is known of these messages but how many and how large they are.
+// Reading describes how consumers read messages of other programs. It ends after For, after Messages messages, or when nothing
+// has come for Quiet. Nothing is known of these messages but their number and sizes.
 type Reading struct {
 	Consumers []driver.ConsumerConfig
 	Connect   time.Duration // bounds connecting
 	Warmup    time.Duration // after which the measured phase begins; 0: it begins when the first consumer is registered with the broker
 	For       time.Duration // the most that the measured phase may take
-	Messages  int64         // over all consumers; 0: however many come
-	Quiet     time.Duration // 0: silence is no end
-	Hooks     Hooks         // of these Measuring, Sent (it has ended) and Observe
+	Messages  int64         // over all consumers; 0: any number
+	Quiet     time.Duration // 0: silence doesn't end it
+	Hooks     Hooks         // only Measuring, Sent (called at the end) and Observe
 }
 
-// Readings are what was read in the measured phase. Times are ns on the clock's axis.
+// Readings are the results of the measured phase. Times are ns on the clock's axis.
 type Readings struct {
-	Outcome // From, Until, LastReceived, Ended, Samples, Busiest, Procs; Measured has as many as Acked, which costs are divided by, as Messages
+	Outcome // sets From, Until, LastReceived, Ended, Samples, Busiest, Procs; Measured.Acked is Messages, by which costs are divided
 	// Messages and Bytes were received from From to Until.
 	Messages, Bytes int64
 	All             bool // Reading.Messages were read
@@ -60,11 +60,12 @@ type reading struct {
 	phase   atomic.Pointer[phaseTimes]
 	failure *failure
 	samples Thinned[Sample]
-	first   Sample // the last of the warm-up; the zero Sample without one
+	first   Sample // the last of the warm-up; the zero Sample if there is none
 	latest  Sample
 }
 
-// Read reads, and blocks until it has ended and the consumers are disconnected. The caller has set up d, and closes it.
+// Read reads messages. It blocks until the reading has ended and the consumers are disconnected. The caller has set up d, and
+// closes it.
 func Read(ctx context.Context, d driver.Driver, p Reading) Readings {
 	r := &reading{Reading: p, readers: make([]reader, len(p.Consumers)), failure: newFailure(), samples: NewThinned[Sample](maxKept)}
 	r.phase.Store(&phaseTimes{From: measure.Undecided, Until: measure.Undecided})
@@ -174,7 +175,7 @@ func (r *reading) lastReceived() (last int64) {
 	return last
 }
 
-// result is what was read from the beginning of the measured phase to the last sample, or where it has ended before its time, to the last message.
+// result covers the time from the beginning of the measured phase to the last sample or, if it ended early, to the last message.
 func (r *reading) result(err error) Readings {
 	out := Readings{Outcome: Outcome{Err: err, Samples: r.samples.Values(), Procs: clock.SetThreads(0)}}
 	if len(out.Samples) == 0 {

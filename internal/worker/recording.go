@@ -7,8 +7,8 @@ import (
 	"github.com/brokermark/brokermark/internal/measure"
 )
 
-// recording is what one process records of a trial: its messages, the measured phase, when it stood still and how busy it was. Each
-// process that takes part has one. If a worker's consumers run in a process of their own, they have a second one, with the
+// recording is what one process records of a trial: its messages, the measured phase, its pauses and its effort. Each process
+// that takes part has one. If a worker's consumers run in a process of their own, that process has a second one, with the
 // deliveries.
 type recording struct {
 	books         *measure.Trial // of messages; they also hold the beginning of the measured phase

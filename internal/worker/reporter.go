@@ -8,7 +8,7 @@ import (
 	"github.com/brokermark/brokermark/internal/measure"
 )
 
-// reporter sends reports from the process of the consumers to their worker: answers to its orders, and every reportEvery what is new.
+// reporter sends reports from the process of the consumers to their worker: answers to its orders, and news every reportEvery.
 // One goroutine answers, another one runs the reporter.
 type reporter struct {
 	failure *failure // why a consumer ended by itself, if one did

@@ -18,8 +18,8 @@ import (
 // endGrace is how long a client may take, once sending is to end, to hand over the messages that it has accepted.
 const endGrace = time.Second
 
-// errHeld is why messages failed that the client held back for too long. It takes the place of the driver's error: when we cut
-// off a blocked write, a driver calls the connection lost.
+// errHeld is why messages failed that the client held back for too long. It replaces the driver's error, which would only say
+// that the connection was lost, because we cut off a blocked write.
 var errHeld error = wordedError{
 	text: "the client still held messages back when the drain allowance was used up", kind: context.DeadlineExceeded,
 }
@@ -95,8 +95,8 @@ func (w *Worker) startSending(ctx context.Context, t *trial, toSend course) *sen
 	return s
 }
 
-// stop stops the clients and blocks until they have ended. A client that still waits for the broker after endGrace is cut off. Its
-// messages fail then, and why is kept as their reason.
+// stop stops the clients and blocks until they have ended. A client that still waits for the broker after endGrace is cut off:
+// its messages fail with the reason why.
 func (s *sending) stop(why error) {
 	s.trial.halt()
 	select {
@@ -130,7 +130,7 @@ func (c *client) sendShare(ctx context.Context, t *trial, toSend course, limit i
 		return
 	}
 	warmup := c.worker.plan.newSegment(toSend.warmup, c.index, toSend.start, t.recording.books.MeasuredSince)
-	c.segments = append(c.segments, warmup, main) // both, also if main is never reached: bookUnsent books what was due in it
+	c.segments = append(c.segments, warmup, main) // both, also if main is never reached: bookUnsent books its due messages
 	finished := c.sendSegment(ctx, t, warmup, sleeper)
 	main.start = t.recording.books.MeasuredSince() // known once the warm-up has ended
 	if finished {
@@ -147,7 +147,8 @@ func (c *client) sendClosedLoop(ctx context.Context, t *trial, s *segment, sleep
 	c.sendSegment(ctx, t, s, sleeper)
 }
 
-// awaitStart blocks until the trial's start, which may be a time ahead that several workers were given, or until it is stopped.
+// awaitStart blocks until the trial's start, which may be in the future if several workers were given it, or until the trial is
+// stopped.
 func (t *trial) awaitStart(ctx context.Context) {
 	select {
 	case <-time.After(time.Duration(t.startedAt - clock.Now())):

@@ -35,12 +35,13 @@ func ServeConsumers(conn io.ReadWriter, open func(context.Context) (driver.Drive
 // reporter sends reports in another one; protocol.go defines both. A trial's deliveries are booked here, and reports add them to the
 // worker's books.
 //
-// Orders come in this turn: prepare and start, then for each trial listen and end, at last close. If a trial fills a backlog
-// first, listen comes before start, or before the second start if only some consumers lag. Between listen and end, measure may come once and collect any number of times.
+// Orders come in this sequence: prepare and start, then for each trial listen and end, at last close. If a trial fills a backlog
+// first, listen comes before start, or before the second start if only some consumers lag. Between listen and end, measure may
+// come once and collect any number of times.
 type consumerServer struct {
 	open      func(context.Context) (driver.Driver, error)
 	driver    driver.Driver // nil until doStart
-	started   [2]bool       // consumers that don't lag, and those that do
+	started   [2]bool       // consumers that don't lag, and consumers that do
 	failure   *failure      // why a consumer ended by itself
 	procs     int           // threads outside a trial (clock.SetThreads)
 	plan      *preparation  // nil until doPrepare
@@ -81,7 +82,8 @@ func (s *consumerServer) carryOut(o order) report {
 	return answer
 }
 
-// do carries out an order and returns what was asked for. It refuses an order that is unknown, out of turn or lacks its field.
+// do carries out an order and returns the requested report. It refuses an order that is unknown, out of sequence or lacks its
+// field.
 func (s *consumerServer) do(o order) (report, error) {
 	if err := s.checkTurn(o); err != nil {
 		return report{}, err
@@ -208,7 +210,7 @@ func (s *consumerServer) endTrial() report {
 // close ends the trial, if there is one, and the consumers, and closes the driver. A second call does nothing.
 func (s *consumerServer) close() error {
 	if s.trial != nil {
-		s.endTrial() // nobody asks for its report any more
+		s.endTrial() // its report is no longer needed
 	}
 	if s.consumers == nil {
 		return nil

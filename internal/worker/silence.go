@@ -41,8 +41,8 @@ type silenceRecorder struct {
 	longest  []Interval
 }
 
-// maxSilences is how many silences are kept at least. Callers take off the times in which this process itself stood still, which
-// may make another silence the longest.
+// maxSilences is the least number of silences that are kept. Callers subtract the times in which this process itself stood still,
+// which may make another silence the longest.
 const maxSilences = 100
 
 // add takes the next sample, of a time. The end of the phase need not be known yet.
@@ -74,9 +74,9 @@ func (r *silenceRecorder) keep(s Interval, phase phaseTimes) {
 	}
 }
 
-// silences ends the recording and returns the silences. The phase is known by now, and may have ended earlier than add was told,
-// because a number of messages ends it with its last message. The silence under way counts up to the end of the phase: nothing
-// may be due later.
+// silences ends the recording and returns the silences. The phase is known by now. It may have ended earlier than add assumed, if
+// it ends with the last of a number of messages. The silence under way counts up to the end of the phase: nothing may be due
+// later.
 func (r *silenceRecorder) silences(phase phaseTimes) []Interval {
 	if !r.inPhase {
 		r.since = phase.From

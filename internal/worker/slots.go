@@ -16,13 +16,13 @@ import (
 // 1 at position 4, which is place 0. The reader finds it there in its second lap, with mark 4 instead of 0.
 type slotRing struct {
 	places  []atomic.Uint64 // mark (lower 32 bits of the position) << 32 | slot; a power of two of them
-	slots   int             // how many there are, free or not
+	slots   int             // their number, free or not
 	mask    uint64          // number of places - 1
 	head    uint64          // next position to read; only the sending goroutine uses it
 	_       [48]byte        // head and tail are on cache lines of their own: different threads write them
 	tail    atomic.Uint64   // next position to write
 	_       [48]byte
-	waiting atomic.Int64 // the tail at which wait is to be woken, which is at least 1; 0: nobody waits
+	waiting atomic.Int64 // the tail at which wait is to be woken, which is at least 1; 0: no goroutine waits
 	wake    chan struct{}
 }
 
@@ -77,8 +77,8 @@ func (s *slotRing) put(ids []uint32) {
 func (s *slotRing) wait(n int, stop <-chan struct{}) bool {
 	want := int64(s.head) + int64(n)
 	s.waiting.Store(want)
-	// Slots may have become free between the caller's last look and the line above. Then put saw nobody waiting, and no other put
-	// may ever come to wake us.
+	// Slots may have become free between the caller's last look and the line above. Then put saw no waiting goroutine, and
+	// perhaps no other put will come to wake us.
 	if int64(s.tail.Load()) >= want && s.waiting.CompareAndSwap(want, 0) {
 		return true
 	}

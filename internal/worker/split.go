@@ -148,7 +148,7 @@ func (p Plan) Spread(n int, producing, consuming []int) ([]Plan, error) {
 	if len(consuming) == 0 {
 		consuming = partsFrom(max(1, p.clients()%n), n)
 	}
-	clients, consumers := make([][]int, n), make([][]driver.ConsumerConfig, n) // by part
+	clients, consumers := make([][]int, n), make([][]driver.ConsumerConfig, n) // indices by part
 	for client := range p.clients() {
 		k := producing[client%len(producing)]
 		clients[k] = append(clients[k], client)

@@ -18,8 +18,8 @@ type SteadyState struct {
 
 const (
 	steadySpan  = 3    // intervals
-	steadyShare = 0.1  // how far a value may be off the mean, as a share of the mean
-	medianSlack = 50e3 // how far a median may be off the mean in any case, ns
+	steadyShare = 0.1  // how far a value may differ from the mean, as a share of the mean
+	medianSlack = 50e3 // how far a median may always differ from the mean, ns
 )
 
 // NewSteadyState returns the SteadyState of an automatic warm-up, which lasts at least w.For and at most w.Max.

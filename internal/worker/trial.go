@@ -22,7 +22,7 @@ type trial struct {
 	load        Load
 	lagging     laggards
 	filling     *measure.Histograms // until the draining of a backlog began, if consumers that lag are counted apart
-	recording   *recording          // what this process books of it; decides From and Until
+	recording   *recording          // this process's records of it; decides From and Until
 	startedAt   int64               // when the schedule begins
 	procs       int                 // threads that may run Go code at once
 	learnedLate atomic.Bool         // Hooks.MeasureFrom returned a time that was too near
@@ -121,8 +121,7 @@ func (t *trial) course() course {
 // halt ends sending. Any goroutine may call it, more than once.
 func (t *trial) halt() { t.stopOnce.Do(func() { close(t.stop) }) }
 
-// newTimer returns a timer for waiting for the broker. It stops while this process stands still, for which the broker is not to
-// blame.
+// newTimer returns a timer for waiting for the broker. It stops while this process stands still, which is not the broker's fault.
 func (t *trial) newTimer() *clock.Timer { return clock.NewTimer(t.recording.watch) }
 
 // finish ends the booking and completes the outcome. Producers and observer have ended by now. The last send may decide when the
@@ -157,8 +156,8 @@ func (w *Worker) finish(t *trial, o *observer, out *Outcome) {
 	w.addBooks(t, phase, out)
 }
 
-// bothErrors returns the errors of two steps as one. The second is left out if it is the first again: the failure that ends a
-// trial is returned by every later step as well.
+// bothErrors returns the errors of two steps as one. It leaves out the second if it is the first again, because the failure that
+// ends a trial is returned by every later step.
 func bothErrors(first, second error) error {
 	if second == nil || errors.Is(first, second) {
 		return first
@@ -178,7 +177,7 @@ func (e wordedError) Unwrap() error { return e.kind }
 // addBooks adds what producers and consumers have booked to the outcome of a trial with this measured phase.
 func (w *Worker) addBooks(t *trial, phase phaseTimes, out *Outcome) {
 	books := t.recording.books
-	if due := t.course().newDueCounter(&w.plan); due != nil { // nil: the books take what was sent or unsent as due
+	if due := t.course().newDueCounter(&w.plan); due != nil { // nil: all sent and unsent messages count as due
 		warmup := due.count(phase.From, t.startedAt, phase.From) // first, because a dueCounter should be asked in the order of time
 		books.SetDue(warmup, due.count(phase.From, phase.From, phase.Until))
 	}

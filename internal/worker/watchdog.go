@@ -8,8 +8,8 @@ import (
 	"github.com/brokermark/brokermark/internal/measure"
 )
 
-// watchdog finds out when to give up the sending of a trial. For example, with a drain allowance of 5 s, a broker that is to take
-// 1,000 messages and confirms none for 5 s has stalled. A time in which this process stood still doesn't count.
+// watchdog decides when to give up sending. For example, with a drain allowance of 5 s, a broker that has to take 1,000 messages
+// and confirms none for 5 s has stalled. Time in which this process stood still doesn't count.
 type watchdog struct {
 	trial     *trial
 	unchanged *changeTimer
@@ -34,8 +34,8 @@ func (w *watchdog) checkStalled() error {
 		c.Sent, c.Acked, c.Failed, t.load.Drain)
 }
 
-// checkOverdue reports whether the measured phase ended longer ago than the drain allowance. Until then, messages that were due in
-// the phase are still sent. Call it every few milliseconds.
+// checkOverdue reports whether the measured phase ended longer ago than the drain allowance. Until then, messages that were due
+// in the phase are still sent. Call it every few milliseconds.
 func (w *watchdog) checkOverdue() bool {
 	if w.late == nil {
 		if clock.Now() > w.trial.recording.measuredUntil.Load() {

@@ -2,9 +2,9 @@ package worker
 
 import "time"
 
-// work follows the application of one producer (Plan.ProducerDelay): a server that works on one message after the other. It begins
-// when a message is due and the one before it has been handed over, and hands the message to the client library when it is done. The
-// library then holds it, in Send or because its window is full:
+// work simulates the application of one producer (Plan.ProducerDelay): a server that works on one message after the other. It
+// begins when a message is due and the one before it has been handed over, and hands the message to the client library when the
+// work is done. The library then holds it, in Send or because its window is full:
 //
 //	ready(k) = max(due(k), free(k−1)) + delay
 //	free(k)  = ready(k) + held(k)
@@ -39,7 +39,7 @@ func (w *work) busyShare(delay time.Duration) float64 {
 // delay returns how long a producer works on each message, in ns.
 func (c *client) delay() int64 { return int64(c.worker.plan.ProducerDelay) }
 
-// readyAt returns when a message of a segment can be sent, which is intended at a time: then, or when the work on it is done.
+// readyAt returns when a message of a segment can be sent: at its intended time, or when the work on it is done.
 func (c *client) readyAt(s *segment, message, intended int64) int64 {
 	delay := c.delay()
 	if delay == 0 {
@@ -80,9 +80,9 @@ func (c *client) beginWork(s *segment) {
 	}
 }
 
-// resumeWork lets the producers of the last n messages of a segment work on, which the library held since they were ready: for h, and
-// before that while they waited for slots. In a closed loop they make up for a late wake-up only as far as a timer may be late, and
-// not for a time in which the process stood still.
+// resumeWork lets the producers of the last n messages of a segment continue. The library held these messages since they were
+// ready: for h, and before that while they waited for slots. In a closed loop they make up for a late wake-up only as far as a
+// timer may be late, and not for time in which the process stood still.
 func (c *client) resumeWork(s *segment, n int, h hold) {
 	if c.delay() == 0 {
 		return
@@ -98,8 +98,8 @@ func (c *client) resumeWork(s *segment, n int, h hold) {
 	}
 }
 
-// workLeft returns when the work on a message could have been done that was never sent and is intended at a time: so many messages of
-// the segment come before it.
+// workLeft returns when the work could have been done on a message that was never sent and is intended at a time; before messages
+// of the segment come before it.
 func (c *client) workLeft(s *segment, before, intended int64) int64 {
 	delay := c.delay()
 	if delay == 0 {
