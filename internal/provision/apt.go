@@ -27,7 +27,7 @@ func debInstalled(name string) bool {
 	return err == nil && string(out) == "installed"
 }
 
-// aptInstall tries with the lists there are and fetches new ones only if that fails.
+// aptInstall first tries the package lists that are there, and fetches new ones only if that fails.
 func aptInstall(ctx context.Context, packages []string) error {
 	aptTurn.Lock()
 	defer aptTurn.Unlock()
@@ -38,7 +38,7 @@ func aptInstall(ctx context.Context, packages []string) error {
 	if err == nil || aptUpdated || ctx.Err() != nil {
 		return err
 	}
-	// Its failure alone proves nothing: one unreachable third-party source is enough for it.
+	// A failed update alone proves nothing: one unreachable third-party source is enough for it.
 	updateErr := aptGet(ctx, guard, "update")
 	aptUpdated = true
 	if err := aptGet(ctx, guard, args...); err != nil {
@@ -47,10 +47,10 @@ func aptInstall(ctx context.Context, packages []string) error {
 	return nil
 }
 
-// aptGet changes the whole machine, so it is never killed in its tracks: cancelling ctx asks it to end.
+// aptGet changes the whole machine, so it is never killed halfway: cancelling ctx asks it to end.
 func aptGet(ctx context.Context, guard *guard, args ...string) error {
 	cmd := exec.CommandContext(ctx, "apt-get", args...)
-	cmd.ExtraFiles = guard.locks() // apt-get goes on where the tool is killed, and services must not start then either
+	cmd.ExtraFiles = guard.locks() // apt-get goes on if the tool is killed, and services must not start then either
 	home, _ := os.UserHomeDir()
 	cmd.Env = cleanEnvironment(home, append(handed(network, apts), aptQuiet...)) // maintainers' scripts see it, too
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
@@ -70,12 +70,12 @@ var aptQuiet = []string{"DEBIAN_FRONTEND=noninteractive", "LC_ALL=C"}
 // and leaves the machine's own packages alone: apt works on a state of its own, with an empty list of installed packages,
 // and takes only signed ones. No maintainer script runs. A program in it is run with bwrap --ro-bind Dir/tree /.
 func (i *Install) AptTree(ctx context.Context, suite string, packages ...string) error {
-	work, err := os.MkdirTemp(i.Dir, ".apt-") // there, so that it goes with what a killed tool leaves
+	work, err := os.MkdirTemp(i.Dir, ".apt-") // in Dir, so that it is removed with the leftovers of a killed tool
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(work)
-	if err := os.Chmod(work, 0o755); err != nil { // for the user that apt downloads as
+	if err := os.Chmod(work, 0o755); err != nil { // for the user as which apt downloads
 		return err
 	}
 	i.Log("fetching %s of Debian %s", strings.Join(packages, ", "), suite)
@@ -84,7 +84,7 @@ func (i *Install) AptTree(ctx context.Context, suite string, packages ...string)
 	if err != nil {
 		return err
 	}
-	base := []string{"dash", "bash", "coreutils", "sed", "grep", "gawk"} // what start scripts call
+	base := []string{"dash", "bash", "coreutils", "sed", "grep", "gawk"} // start scripts call these programs
 	if err := i.own(ctx, work, env, "apt-get", slices.Concat(options, []string{"-y", "-d", "install"}, packages, base)...); err != nil {
 		return err
 	}
@@ -128,7 +128,8 @@ func (i *Install) lists(ctx context.Context, work, suite string, env []string) (
 
 var originDebian = regexp.MustCompile(`(?m)^Origin: Debian$`)
 
-// debians reports whether lists that apt has fetched are Debian's, as their signed Release says: others have suites of the same names.
+// debians reports whether the lists that apt has fetched are Debian's, by their signed Release file: other distributions have
+// suites of the same names.
 func debians(lists string) bool {
 	releases, _ := filepath.Glob(filepath.Join(lists, "*Release"))
 	return slices.ContainsFunc(releases, func(path string) bool {
@@ -137,7 +138,7 @@ func debians(lists string) bool {
 	})
 }
 
-// merged makes the links that a merged /usr has: packages of Debian 12 still put some files into /lib.
+// merged creates the links of a merged /usr: packages of Debian 12 still put some files into /lib.
 func merged(tree string) error {
 	for _, dir := range []string{"bin", "sbin", "lib", "lib64"} {
 		if err := errors.Join(os.MkdirAll(filepath.Join(tree, "usr", dir), 0o755), os.Symlink("usr/"+dir, filepath.Join(tree, dir))); err != nil {
@@ -200,7 +201,7 @@ func privateApt(work, sources string) ([]string, error) {
 	return options, nil
 }
 
-// furnish creates what start scripts need and maintainer scripts would have created.
+// furnish creates the files that start scripts need and maintainer scripts would have created.
 func furnish(tree string) error {
 	for _, d := range []string{"tmp", "run", "proc", "dev", "etc"} {
 		if err := os.MkdirAll(filepath.Join(tree, d), 0o755); err != nil {
@@ -233,8 +234,8 @@ func (s aptSource) line(suite string) string {
 	return fmt.Sprintf("deb %s%s %s main\n", signed, s.URI, suite)
 }
 
-// sourcesFor finds the sources, in the folder of apt's configuration, that carry the release with this name: one is the mirror that this
-// machine gets Debian itself from.
+// sourcesFor returns the sources in the folder of apt's configuration that carry the release with this name: one of them is the
+// mirror from which this machine gets Debian itself.
 func sourcesFor(codename, etc string) (found []aptSource) {
 	files, _ := filepath.Glob(filepath.Join(etc, "sources.list.d/*"))
 	for _, path := range append([]string{filepath.Join(etc, "sources.list")}, files...) {
@@ -261,7 +262,7 @@ func osCodename() string {
 	return "stable"
 }
 
-// parseSources reads both forms: stanzas (.sources) and one line each (.list). apt reads files of no other ending.
+// parseSources reads both formats: stanzas (.sources) and one source per line (.list). apt reads no other file names.
 func parseSources(path string, b []byte) []aptSource {
 	var list []aptSource
 	switch filepath.Ext(path) {
@@ -323,11 +324,11 @@ func parseLine(line string) (aptSource, bool) {
 	return s, true
 }
 
-// Enclosed has c run a program with the /usr and /etc of a tree that AptTree has made (bubblewrap among its packages)
-// instead of the machine's: another Debian's programs need another C library, and find each other by their paths. bwrap
-// comes from the tree too, started through the tree's own loader, so it needs neither root nor any package on the machine,
-// only user namespaces. The program ends with its supervisor, even if that is killed. Paths outside of /usr and /etc are
-// the same on both sides. Signals are not passed on. more are further options of bwrap.
+// Enclosed makes c run a program with the /usr and /etc of a tree that AptTree has made (bubblewrap among its packages) instead
+// of the machine's: programs of another Debian need another C library, and find each other by their paths. bwrap also comes from
+// the tree, started through the tree's own loader, so it needs no root rights and no package on the machine, only user
+// namespaces. The program ends with its supervisor, even if that is killed. Paths outside of /usr and /etc are the same on both
+// sides. Signals are not passed on. more are further options of bwrap.
 func Enclosed(n *Node, c Command, program string, more ...string) (Command, error) {
 	tree := filepath.Join(n.Cluster.Install, "tree")
 	loaders, _ := filepath.Glob(filepath.Join(tree, "usr/lib/*-linux-gnu*/ld-linux*.so.*"))

@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// Census holds what every visible process, and the machine as a whole, had used at one time.
+// Census holds the processor time that every visible process, and the machine as a whole, had used at one time.
 type Census struct {
 	at      uint64 // clock ticks since boot
 	procs   map[int]counted
@@ -20,11 +20,11 @@ type counted struct {
 	start       uint64
 	parent      int
 	name        string
-	own, reaped time.Duration // by itself; by its children that have ended
+	own, reaped time.Duration // of the process itself; of its reaped children
 	kernel      bool          // a kernel thread
 }
 
-// TakeCensus reads /proc. It takes some 20 µs for each process and lets other goroutines run in between.
+// TakeCensus reads /proc. It takes about 20 µs for each process and lets other goroutines run in between.
 func TakeCensus() Census {
 	at := sinceBoot()
 	c := census(procfs.DefaultMountPoint)
@@ -42,8 +42,8 @@ func census(mount string) Census {
 	return c
 }
 
-// StolenFromCores returns how long the hypervisor has run something else on each core since the machine started, in steps
-// of 10 ms. Cores have the kernel's numbers. It is empty if the kernel does not report it.
+// StolenFromCores returns how long the hypervisor has run other machines on each core since the machine started, in steps of 10
+// ms. Cores have the kernel's numbers. It is empty if the kernel does not report it.
 func StolenFromCores() map[int]time.Duration { return stolenFromCores(procfs.DefaultMountPoint) }
 
 func stolenFromCores(mount string) map[int]time.Duration {
@@ -75,13 +75,13 @@ func count(s procfs.ProcStat) counted {
 	}
 }
 
-// Neighbours holds what others used of this machine's processors between two censuses.
+// Neighbours holds the processor time of other processes and machines between two censuses.
 type Neighbours struct {
 	Used        time.Duration // by processes that are neither ours nor the kernel's
-	Biggest     string        // those of this name used most
+	Biggest     string        // name of the processes that used most
 	BiggestUsed time.Duration
 	Stolen      time.Duration // by the hypervisor, for other machines
-	Unseen      time.Duration // by no process that a census shows: out of sight, or come and gone without a trace
+	Unseen      time.Duration // by processes that no census shows: invisible, or ended without a trace
 }
 
 // Since compares c with an earlier census. It leaves out the process self, without its children, and the process trees of
@@ -99,7 +99,7 @@ func (c Census) Since(before Census, self int, roots []int) Neighbours {
 		case p.kernel:
 			t.known += own
 		case pid == self:
-			t.known += own // it may have reaped a supervisor with all that its broker used in hours
+			t.known += own // it may have reaped a supervisor with its broker's use of hours
 		case mine[pid]:
 			t.known += own + reaped
 		default:
@@ -107,7 +107,7 @@ func (c Census) Since(before Census, self int, roots []int) Neighbours {
 			t.used[pid] = own + reaped
 		}
 	}
-	// The time of an ended process was added to its parent's, including what it had used before this span: subtract that.
+	// The time of an ended process was added to its parent's, including its use before this span: subtract that.
 	for pid, p := range before.procs {
 		if p.kernel || c.has(pid, p.start) {
 			continue
@@ -125,13 +125,13 @@ func (c Census) Since(before Census, self int, roots []int) Neighbours {
 
 // tally is a comparison under way.
 type tally struct {
-	known       time.Duration // ours, and the kernel's threads
-	own, reaped time.Duration // the others'
+	known       time.Duration // our processes and the kernel's threads
+	own, reaped time.Duration // all others
 	used        map[int]time.Duration
 }
 
 func (t tally) neighbours(before, c Census) Neighbours {
-	// A parent that no census shows (the process was reparented, or SIGCHLD ignored) must not turn a moment into hours.
+	// The parent may be in no census (the process was reparented, or SIGCHLD ignored): this bounds the error to the span itself.
 	most := c.machine + c.irq - before.machine - before.irq - t.known - t.own
 	t.reaped = max(0, min(t.reaped, most))
 	n := Neighbours{Used: t.own + t.reaped, Stolen: max(0, c.stolen-before.stolen)}
@@ -148,8 +148,8 @@ func (t tally) neighbours(before, c Census) Neighbours {
 	return n
 }
 
-// grown returns what a process has used since the earlier census. For a process that existed then but was not seen it
-// returns 0: how much it had used before is unknown.
+// grown returns the processor time of a process since the earlier census. It returns 0 for a process that existed then but was
+// not seen: its use until then is unknown.
 func (c Census) grown(before Census, pid int) (own, reaped time.Duration) {
 	p := c.procs[pid]
 	switch was, ok := before.procs[pid]; {

@@ -13,8 +13,8 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// Chosen meters processes of this machine that the user names: each one by its number, as a systemd unit, or by the port or
-// address (:9092, 10.0.0.7:9092) on which it listens. Related processes are metered with it, as Foreign describes.
+// Chosen meters processes of this machine that the user names: by number, by systemd unit, or by the port or address (:9092,
+// 10.0.0.7:9092) on which they listen. It also meters related processes, as Foreign describes.
 func Chosen(ctx context.Context, names []string) (*Foreign, error) {
 	if !Metered {
 		return nil, fmt.Errorf("%s doesn't say what other processes use", runtime.GOOS)
@@ -81,7 +81,7 @@ func (f *Foreign) chooseListeners(ctx context.Context, address string) error {
 	return nil
 }
 
-// ofUnit returns the processes of a systemd unit whose parents are not of the unit.
+// ofUnit returns the processes of a systemd unit whose parents are not part of the unit.
 func (f *Foreign) ofUnit(unit string) (pids []int) {
 	parents := map[int]int{}
 	for _, s := range processStats(f.mount) {
@@ -98,7 +98,7 @@ func (f *Foreign) ofUnit(unit string) (pids []int) {
 	return pids
 }
 
-// Gone reports whether a process that was to be metered has ended, as of the last reading, and none has come in its place.
+// Gone reports whether, at the last reading, a process to be metered had ended and no other had taken its place.
 func (f *Foreign) Gone() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	"github.com/brokermark/brokermark/internal/bounded"
 )
 
-// Holding is something that this tool has put below its work directory.
+// Holding is a file or directory of this tool below its work directory.
 type Holding struct {
 	Path  string
 	What  string // "installation", "run directory", "log", "crash report", "list of packages", "control server" (token and certificate), "result", "note of topics" (on a broker that somebody else started)
@@ -24,15 +24,15 @@ type Holding struct {
 // LogFile holds what client libraries log, in the work directory.
 const LogFile = "brokermark.log"
 
-// Directories of a fleet in the work directory: the token and certificate of its control server, and results that agents keep until
-// they are stored, each in a file that its agent has locked.
+// Directories of a fleet in the work directory: the token and certificate of its control server, and results that agents keep
+// until they are stored, each in a file locked by its agent.
 const (
 	ControlDir = "fleet"
 	ResultsDir = "agents"
 )
 
-// Holdings lists what this tool has certainly made below dir: installations, each beside its lock, directories of
-// instances, each with its state, and the log. It changes nothing.
+// Holdings lists the files that certainly belong to this tool below dir: installations with their locks, directories of instances
+// with their states, and the log. It changes nothing.
 func Holdings(dir string) ([]Holding, error) {
 	var list []Holding
 	locked := func(why string) func(string) (string, string) {
@@ -80,7 +80,7 @@ func Holdings(dir string) ([]Holding, error) {
 	return list, nil
 }
 
-// halves returns directories of instances that a killed tool had only begun.
+// halves returns directories of instances that a killed tool had begun to make.
 func halves(dir string) (list []Holding) {
 	begun, _ := filepath.Glob(filepath.Join(dir, "run", "bm-*"))
 	for _, d := range begun {
@@ -98,7 +98,7 @@ func halves(dir string) (list []Holding) {
 	return list
 }
 
-// crashReports lists the reports in the temporary directory of crashes of this user's runs.
+// crashReports lists the crash reports of this user's runs in the temporary directory.
 func crashReports() (own []string) {
 	reports, _ := filepath.Glob(filepath.Join(os.TempDir(), "brokermark-crash-*.txt"))
 	for _, r := range reports {
@@ -156,8 +156,8 @@ func inUse(dir string) string {
 	return ""
 }
 
-// Clear removes holdings of dir, then their directories if those are empty, and what a tool left that was killed while it
-// installed system packages. While a broker runs or is being installed it removes nothing, since a running broker needs its
+// Clear removes holdings of dir, then their directories if those are empty, and the leftovers of a tool that was killed while it
+// installed system packages. It removes nothing while a broker runs or is being installed, since a running broker needs its
 // installation.
 func Clear(dir string, list []Holding) error {
 	for _, hold := range list {
@@ -182,7 +182,7 @@ func Clear(dir string, list []Holding) error {
 func (hold Holding) remove() error {
 	switch hold.What {
 	case "run directory":
-		killBelow(hold.Path) // what its supervisors, killed themselves, could not end
+		killBelow(hold.Path) // processes whose killed supervisors could not end them
 		sweepGroups(hold.Path)
 	case "installation":
 		lock, err := openLocked(hold.Path+lockSuffix, os.O_RDONLY, exclusiveNow)
@@ -192,7 +192,7 @@ func (hold Holding) remove() error {
 		case err != nil:
 			return fmt.Errorf("%s: it is being installed: %w", hold.Path, err)
 		}
-		defer lock.Close() // last: a process that waits for it then finds that it has no name any more
+		defer lock.Close() // last: a process that waits for the lock then sees that the file has no name any more
 		if err := errors.Join(os.RemoveAll(hold.Path+unfinishedInstall), os.RemoveAll(hold.Path)); err != nil {
 			return err
 		}

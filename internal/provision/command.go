@@ -29,9 +29,9 @@ const temp = "tmp"
 // Temp returns the node's directory for temporary files, to which TMPDIR is set and which is removed with the node.
 func (n *Node) Temp() string { return filepath.Join(n.Dir, temp) }
 
-// Run runs a command to its end as the user that the broker runs as, with the same environment rules, and returns what it
-// printed (standard output and error together), for example to format a data directory. The command and all that it started
-// are killed when ctx or the tool itself ends.
+// Run runs a command to its end, as the broker's user and with the same environment rules, and returns its output (standard
+// output and error together), for example to format a data directory. The command and its children are killed when ctx or the
+// tool itself ends.
 func (n *Node) Run(ctx context.Context, c Command) (string, error) {
 	out, err := os.CreateTemp(n.Cluster.dir, "command-*.log")
 	if err != nil {
@@ -53,8 +53,8 @@ func (n *Node) Run(ctx context.Context, c Command) (string, error) {
 	return text, nil
 }
 
-// runToEnd runs j, which prints to out, to its end, and returns what it printed and how it ended. The process and all that
-// it started are killed when ctx or the tool itself ends.
+// runToEnd runs j, which prints to out, to its end, and returns its output and how it ended. The process and its children are
+// killed when ctx or the tool itself ends.
 func runToEnd(ctx context.Context, j job, out *os.File) (text string, end fate, err error) {
 	p, err := launch(j, out, nil)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Detach lets the instance live on when this process ends; Attach finds it again.
+// Detach lets the instance continue after this process ends; Attach finds it again.
 func (in *Instance) Detach() error {
 	in.mu.Lock()
 	in.detached = true
@@ -80,9 +80,9 @@ func (h *Host) attach(s State) (*Instance, error) {
 	return in, nil
 }
 
-// sweepRuns removes what crashed runs left behind: directories whose owner and supervisors are all gone, and processes that
-// still live in them. It keeps everything else: kept directories, those that a process still holds (even in another
-// container), and those whose state can't be read or is newer than this program. It returns the ids of the removed ones.
+// sweepRuns removes the leftovers of crashed runs: directories whose owner and supervisors have all ended, and processes that
+// still run in them. It keeps everything else: directories to be kept, those that a process still holds (even in another
+// container), and those whose state can't be read or is newer than this program. It returns the IDs of the removed ones.
 func (h *Host) sweepRuns() []string {
 	var swept []string
 	for _, dir := range h.instances() {

@@ -9,22 +9,22 @@ import (
 	"github.com/docker/go-units"
 )
 
-// ErrRefused refuses a start that can't work as asked: an unknown version, too many nodes, TLS where there is none.
+// ErrRefused refuses a start that is impossible: an unknown version, too many nodes, TLS for a broker without it.
 type ErrRefused struct {
 	Broker, Reason string
-	Path           string // where a spec holds the setting that it is about; empty where it is no single one
+	Path           string // where a spec holds the setting at fault; empty if it is not a single one
 }
 
 func (e *ErrRefused) Error() string { return e.Broker + ": " + e.Reason }
 
-// SettingPath returns where a spec holds the setting.
+// SettingPath is the setting's path in a spec.
 func (e *ErrRefused) SettingPath() string { return e.Path }
 
-// ErrMissing says what could not be installed and what the user can type to change that.
+// ErrMissing names software that could not be installed, and a command that installs it.
 type ErrMissing struct {
 	What string // "java"
-	Fix  string // a command; empty where there is none
-	Err  error  // the attempt's own failure; nil where none was made
+	Fix  string // a command; empty if there is none
+	Err  error  // the failure of the attempt to install it; nil if there was none
 }
 
 func (e *ErrMissing) Error() string {
@@ -40,8 +40,8 @@ func (e *ErrMissing) Error() string {
 
 func (e *ErrMissing) Unwrap() error { return e.Err }
 
-// ErrAltered says that a registry sent something else than the file that is known by its name and version. It is never a reason to go
-// on without the broker.
+// ErrAltered means that a registry sent another file than the one locked for its name and version. It is never a reason to
+// continue without the broker.
 type ErrAltered struct {
 	Err error // which file
 }

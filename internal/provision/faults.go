@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Pause freezes every process of the node (SIGSTOP) and returns when all have stopped. The kernel goes on accepting
-// connections and data for them, as with a broker that hangs.
+// Pause freezes every process of the node (SIGSTOP) and returns when all have stopped. The kernel still accepts connections and
+// data for them, as for a hanging broker.
 func (in *Instance) Pause(_ context.Context, node int) error {
 	return in.inTurn(node, func(_ *member, p *process) error {
 		if !freeze(p.Supervisor.PID) {
@@ -34,7 +34,7 @@ func (in *Instance) Kill(_ context.Context, node int) error {
 	})
 }
 
-// inTurn calls do for a node that runs, alone: no other call starts, kills or restarts it then.
+// inTurn calls do for a running node while no other call starts, kills or restarts it.
 func (in *Instance) inTurn(node int, do func(*member, *process) error) error {
 	m, p, err := in.running(node)
 	if err != nil {
@@ -45,8 +45,8 @@ func (in *Instance) inTurn(node int, do func(*member, *process) error) error {
 	return do(m, p)
 }
 
-// Restart starts a node again on its own data and ports, stopping it gracefully first where it still runs. It blocks
-// until the node is ready.
+// Restart starts a node again on its own data and ports; it first stops a running node gracefully. It blocks until the node is
+// ready.
 func (in *Instance) Restart(ctx context.Context, node int) error {
 	m, err := in.member(node)
 	if err != nil {
@@ -56,7 +56,7 @@ func (in *Instance) Restart(ctx context.Context, node int) error {
 	if err := in.save(); err != nil { // names us as owner, so that no other tool removes a stopped node
 		return err
 	}
-	// Held throughout: dismissing the supervisor could otherwise end a broker that another call has just started.
+	// Held all the time: dismissing the supervisor could otherwise end a broker that another call has just started.
 	m.turn.Lock()
 	defer m.turn.Unlock()
 	m.end(ctx)
@@ -81,7 +81,7 @@ func (in *Instance) Restart(ctx context.Context, node int) error {
 	return nil
 }
 
-// NodeOf finds the nodes that a fault is aimed at: "all", a number, or "leader".
+// NodeOf returns the target nodes of a fault: "all", a number, or "leader".
 func (in *Instance) NodeOf(ctx context.Context, target string) ([]int, error) {
 	switch target {
 	case "all":
@@ -113,7 +113,7 @@ func (in *Instance) NodeOf(ctx context.Context, target string) ([]int, error) {
 	return []int{n}, nil
 }
 
-// InSync waits until at least copies nodes have all replicated data, or ctx ends, and returns the number of such nodes.
+// InSync waits until at least this many nodes have all replicated data, or ctx ends, and returns the number of such nodes.
 func (in *Instance) InSync(ctx context.Context, copies int) (int, error) {
 	ask := in.cluster.Recipe.InSync
 	if ask == nil {
@@ -129,7 +129,7 @@ func (in *Instance) InSync(ctx context.Context, copies int) (int, error) {
 	return have, err
 }
 
-// Processes lists the process IDs of a running node, its supervisor left out. Node counts from 1.
+// Processes lists the process IDs of a running node without its supervisor. node counts from 1.
 func (in *Instance) Processes(node int) ([]int, error) {
 	_, p, err := in.running(node)
 	if err != nil {

@@ -20,9 +20,9 @@ import (
 // flushCalls are the system calls that return when written data has reached the disk.
 var flushCalls = []string{"fsync", "fdatasync", "msync"}
 
-// Flushes counts how often each process of this machine asks the operating system to flush files to the disk, from its
-// creation until Close. The kernel reports each call with its process (a tracepoint, perf_event_open(2)); processes that
-// make no such call are not slowed. Safe for use by several goroutines.
+// Flushes counts how often each process of this machine flushes files to the disk, from its creation until Close. The kernel
+// reports each call with its process (a tracepoint, perf_event_open(2)); processes without such calls are not slowed. Safe for
+// use by several goroutines.
 type Flushes struct {
 	mu    sync.Mutex
 	fds   []int
@@ -54,7 +54,7 @@ func WatchFlushes() (*Flushes, error) {
 	return f, nil
 }
 
-// watch has all calls made on a processor written into one ring.
+// watch makes the kernel write all calls on a processor into one ring.
 func (f *Flushes) watch(cpu int, ids []uint64) error {
 	first := -1
 	for _, id := range ids {
@@ -83,8 +83,8 @@ func (f *Flushes) watch(cpu int, ids []uint64) error {
 	return nil
 }
 
-// Of returns how many calls the processes have made, and how often the kernel had to drop some: none were dropped between
-// two readings with the same gaps. The kernel has room for the calls of half a second.
+// Of returns how many calls the processes have made, and how often the kernel had to drop some: none were dropped between two
+// readings with equal gaps. The kernel has room for the calls of half a second.
 func (f *Flushes) Of(pids []int) (calls, gaps int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -120,13 +120,13 @@ func (f *Flushes) Close() {
 // ring is the kernel's buffer of one processor, as perf_event_open(2) lays it out.
 type ring struct{ memory, data []byte }
 
-// drain counts the calls in the ring by process; lost: there were more than it holds.
+// drain counts the calls in the ring by process; lost means that there were more than it holds.
 func (r *ring) drain(by map[int]int64) (lost bool) {
 	const header, sample = 8, 16
 	page := (*unix.PerfEventMmapPage)(unsafe.Pointer(&r.memory[0]))
 	head, tail := atomic.LoadUint64(&page.Data_head), page.Data_tail
 	mask := uint64(len(r.data) - 1)
-	// The kernel says that it left calls out when it has room to say so, which a full ring has not.
+	// The kernel reports dropped calls when it has room for the report, which a full ring doesn't have.
 	lost = head-tail > uint64(len(r.data))-4*sample
 	word := func(at uint64) uint32 { return binary.NativeEndian.Uint32(r.data[at&mask:]) } // records are aligned to 8 bytes
 	for tail < head {

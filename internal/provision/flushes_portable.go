@@ -4,16 +4,16 @@ package provision
 
 import "errors"
 
-// Flushes counts nothing here.
+// Flushes counts nothing on this system.
 type Flushes struct{}
 
-// WatchFlushes is refused: only Linux reports which process flushes.
+// WatchFlushes returns an error: only Linux reports which process flushes.
 func WatchFlushes() (*Flushes, error) {
 	return nil, errors.New("flushes can only be counted on Linux")
 }
 
-// Of knows of none.
+// Of returns 0.
 func (*Flushes) Of([]int) (calls, gaps int64) { return 0, 0 }
 
-// Close has nothing to end.
+// Close does nothing.
 func (*Flushes) Close() {}

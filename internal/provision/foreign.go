@@ -10,18 +10,18 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// Foreign meters brokers that were not started here: the processes that listen on their addresses (or that the user named), everything
-// below those, and what runs in the same service or container. Safe for use by several goroutines.
+// Foreign meters brokers that were not started here: the processes that listen on their addresses (or that the user named), their
+// descendants, and the other processes of the same service or container. Safe for use by several goroutines.
 type Foreign struct {
 	mount     string
 	self      int
 	endpoints []endpoint
 	units     []string   // of systemd
-	numbered  []identity // which no other process replaces
+	numbered  []identity // named by number: no other process replaces them
 
 	mu      sync.Mutex
 	roots   []identity
-	partial bool       // a listening process has ended, and none has been found in its place
+	partial bool       // a listening process has ended, and no replacement was found
 	members []identity // parents first
 	parents map[identity]int
 	seen    map[identity]Usage // as last read
@@ -56,7 +56,7 @@ func (f *Foreign) Sample() Usage {
 	return sum.rise(&f.high)
 }
 
-// lose books a member that has ended. Parents come first, so one that is still in seen has just been read.
+// lose records the end of a member. Parents come first, so a parent that is still in seen has just been read.
 func (f *Foreign) lose(id identity, sum *Usage) {
 	last := f.seen[id]
 	delete(f.seen, id)
@@ -133,7 +133,7 @@ func (f *Foreign) look() {
 	}
 }
 
-// relook looks for processes that took the place of ended listening ones.
+// relook looks for processes that have replaced ended listening ones.
 func (f *Foreign) relook() {
 	alive := func(id identity) bool {
 		s, err := f.stat(id.PID)
@@ -165,7 +165,7 @@ func (f *Foreign) relook() {
 	f.partial = f.partial || slices.ContainsFunc(f.numbered, func(id identity) bool { return !alive(id) })
 }
 
-// services returns the control groups of the roots, each of a single service or container, unless this process is in it.
+// services returns the control groups of the roots that belong to a single service or container, except this process's own.
 func (f *Foreign) services() []string {
 	var list []string
 	mine := f.service(f.self)

@@ -9,13 +9,13 @@ import (
 	"syscall"
 )
 
-// holdFile lies in an instance's directory. The tool that owns the instance and every supervisor hold a shared lock on
-// it, which the kernel drops when the last of them ends. Unlike process numbers a lock means the same in every
-// container and on every machine that shares the directory.
+// holdFile lies in an instance's directory. The tool that owns the instance and every supervisor hold a shared lock on it, which
+// the kernel releases when the last of them ends. Unlike process numbers, a lock is valid in every container and on every machine
+// that shares the directory.
 const holdFile = "held"
 
-// hold locks the instance's directory for as long as the file, or a copy of it in another process, is open. A new file gets
-// its name only once it is locked: if a file has no lock, its tool has ended.
+// hold locks the instance's directory for as long as the file, or a copy of it in another process, is open. A new file gets its
+// name only once it is locked: if a named file has no lock, its tool has ended.
 func hold(dir string) (*os.File, error) {
 	path := filepath.Join(dir, holdFile)
 	f, err := openLocked(path, os.O_RDONLY, syscall.LOCK_SH)
@@ -33,13 +33,13 @@ func hold(dir string) (*os.File, error) {
 	return f, nil
 }
 
-// seize locks the directory of an instance that no process holds any more; nil if one does, or that is unknown.
+// seize locks the directory of an instance that no process holds; nil if one does, or if that is unknown.
 func seize(dir string) *os.File {
 	f, _ := openLocked(filepath.Join(dir, holdFile), os.O_RDONLY, exclusiveNow)
 	return f
 }
 
-// exclusiveNow is a lock that is refused with EWOULDBLOCK, instead of being waited for, where another process has one.
+// exclusiveNow takes an exclusive lock or fails with EWOULDBLOCK, instead of waiting, if another process has one.
 const exclusiveNow = syscall.LOCK_EX | syscall.LOCK_NB
 
 // openLocked opens a file that is no link and locks it as flock(2) does: LOCK_SH, LOCK_EX. The lock goes with the last copy
@@ -56,8 +56,7 @@ func openLocked(path string, flags, lock int) (*os.File, error) {
 	return f, nil
 }
 
-// remove deletes an instance's directory, the files that say whose it is last: the next command finishes an interrupted
-// removal.
+// remove deletes an instance's directory, its ownership files last, so that the next command can finish an interrupted removal.
 func remove(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -74,7 +73,8 @@ func remove(dir string) error {
 	return os.RemoveAll(dir)
 }
 
-// unfinished reports whether a directory holds only files that are written before its state: the tool ended while it prepared it.
+// unfinished reports whether a directory holds only files that are written before its state: the tool ended while it prepared the
+// directory.
 func unfinished(dir string) bool {
 	entries, err := os.ReadDir(dir)
 	more := func(e fs.DirEntry) bool {

@@ -15,7 +15,7 @@ type Host struct {
 	log func(format string, args ...any)
 }
 
-// leastDisk is what a broker needs to start and write its first segments.
+// leastDisk is the space that a broker needs to start and write its first segments.
 const leastDisk = 512 << 20
 
 const homeVariable = "BROKERMARK_HOME"
@@ -55,13 +55,13 @@ func NewHost(dir string, log func(format string, args ...any)) (*Host, error) {
 		_, absent := os.Stat(d)
 		err := os.MkdirAll(d, 0o755)
 		if err == nil && absent != nil {
-			err = os.Chmod(d, 0o755) // the users that brokers run as must get in, whatever our umask is
+			err = os.Chmod(d, 0o755) // the brokers' users must be able to enter it, whatever our umask is
 		}
 		if err != nil {
 			return nil, fmt.Errorf("make the directory for brokers: %w (choose another with %s)", err, homeVariable)
 		}
 	}
-	// By its own name: a link on the way may lead elsewhere by the time that we write.
+	// Resolve links: one on the way may lead elsewhere by the time we write.
 	if h.Dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return nil, err
 	}
@@ -87,13 +87,14 @@ func NewHost(dir string, log func(format string, args ...any)) (*Host, error) {
 	return h, h.checkDisk()
 }
 
-// What other users may do in a directory of ours.
+// Rights of other users in one of our directories.
 const (
 	nothing    = os.FileMode(0)
-	keepTheirs = os.ModeSticky // make what they can't take from each other, as in /tmp
+	keepTheirs = os.ModeSticky // may create files that other users can't remove, as in /tmp
 )
 
-// ours refuses a link, and a directory in which other users could replace what we run. A group with our user's number counts as our own.
+// ours refuses a link, and a directory in which other users could replace our programs. A group with our user's number counts as
+// our own.
 func ours(dir string, others os.FileMode) error {
 	info, err := os.Lstat(dir)
 	if err != nil {
@@ -115,7 +116,7 @@ func ours(dir string, others os.FileMode) error {
 	return fmt.Errorf("%s change what is run from it: choose another directory with %s", who, homeVariable)
 }
 
-// oursFromRoot refuses a directory that others could change, or replace by another on the way to it. It has no links on that way.
+// oursFromRoot refuses a directory that other users could change, or replace by replacing a parent. Its path must have no links.
 func oursFromRoot(dir string) error {
 	others := nothing
 	for {
@@ -144,7 +145,7 @@ func (h *Host) checkDisk() error {
 	return nil
 }
 
-// outOfReach names the first directory on the way to dir that others can't enter.
+// outOfReach names the first directory on the path of dir that other users can't enter.
 func outOfReach(dir string) string {
 	for d := dir; ; d = filepath.Dir(d) {
 		if fi, err := os.Stat(d); err != nil || fi.Mode().Perm()&0o001 == 0 {

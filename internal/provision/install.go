@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// Install makes a broker version available and returns its directory; "" means the default version. It is quick when
-// that was done before. Two tools never install the same thing at once; a failed installation leaves nothing.
+// Install makes a broker version available and returns its directory; "" means the default version. It is quick if the version is
+// already installed. Two tools never install the same thing at once; a failed installation leaves nothing behind.
 func (h *Host) Install(ctx context.Context, broker, version string) (dir string, err error) {
 	r, v, err := startable(broker, version)
 	if err != nil {
@@ -56,10 +56,10 @@ func startable(broker, version string) (*Recipe, Version, error) {
 // unfinishedInstall ends the name of a directory that is being filled.
 const unfinishedInstall = ".new"
 
-// fill installs beside dir and renames, so that dir is there only when it is complete.
+// fill installs beside dir and renames, so that dir exists only when it is complete.
 func (h *Host) fill(ctx context.Context, r *Recipe, v Version, dir string) error {
 	temp := dir + unfinishedInstall
-	if err := os.RemoveAll(temp); err != nil { // of a tool that was killed: the lock is ours now
+	if err := os.RemoveAll(temp); err != nil { // left by a killed tool: the lock is ours now
 		return err
 	}
 	if err := errors.Join(os.Mkdir(temp, 0o755), os.Chmod(temp, 0o755)); err != nil { // whatever our umask is
@@ -75,7 +75,7 @@ func (h *Host) fill(ctx context.Context, r *Recipe, v Version, dir string) error
 	if err := openToAll(temp); err != nil {
 		return err
 	}
-	if err := os.RemoveAll(dir); err != nil { // of a version that was once the machine's own, or installed in another way
+	if err := os.RemoveAll(dir); err != nil { // of a version that was once installed in another way
 		return err
 	}
 	return os.Rename(temp, dir)
@@ -99,8 +99,8 @@ func installFailed(broker, version string, err error) error {
 	return &ErrMissing{What: broker + " " + version, Err: err}
 }
 
-// Installed lists, one sentence each, what prevents this machine from starting the broker; nothing if it could start now.
-// It changes nothing.
+// Installed lists, in one sentence each, what prevents this machine from starting the broker; empty if it could start now. It
+// changes nothing.
 func (h *Host) Installed(broker, version string) (missing []string) {
 	r, v, err := startable(broker, version)
 	if err != nil {
@@ -134,8 +134,8 @@ func (r *Recipe) Version(name string) (Version, error) {
 	return Version{}, &ErrRefused{Broker: r.Broker, Reason: fmt.Sprintf("no version %q; obtainable: %s", name, strings.Join(known, ", ")), Path: "version"}
 }
 
-// Meet sees to it that needs are on this machine: it installs Debian packages where we are root and answers with
-// *ErrMissing, which names the command to type, where it can't.
+// Meet makes needs available on this machine: as root it installs Debian packages; if it can't, it returns *ErrMissing, which
+// names the command to type.
 func (h *Host) Meet(ctx context.Context, needs ...Need) error {
 	for _, n := range needs {
 		if n.met() {
@@ -187,8 +187,8 @@ func (n Need) missing(err error) error {
 // lockSuffix ends the name of an installation's lock.
 const lockSuffix = ".lock"
 
-// lockFile waits for an exclusive lock; the kernel drops it when this process ends, however that ends. It opens the file
-// anew each time: Clear may have removed the one that it waited for.
+// lockFile waits for an exclusive lock; the kernel releases it when this process ends in any way. It opens the file again after
+// each wait: Clear may have removed the one that it waited for.
 func lockFile(ctx context.Context, path string) (unlock func(), err error) {
 	for {
 		f, err := openLocked(path, os.O_CREATE, exclusiveNow)
@@ -209,14 +209,14 @@ func lockFile(ctx context.Context, path string) (unlock func(), err error) {
 	}
 }
 
-// hasName reports whether an open file can still be found by its name.
+// hasName reports whether an open file still has its name.
 func hasName(f *os.File) bool {
 	open, err := f.Stat()
 	named, missing := os.Lstat(f.Name())
 	return err == nil && missing == nil && os.SameFile(open, named)
 }
 
-// openToAll lets the users that brokers run as read the installed files, whatever our umask is.
+// openToAll lets the brokers' users read the installed files, whatever our umask is.
 func openToAll(dir string) error {
 	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.Type()&fs.ModeSymlink != 0 {

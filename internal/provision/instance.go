@@ -22,8 +22,8 @@ type Instance struct {
 	meter   *Meter
 	deaths  chan Death
 	began   time.Time
-	held    *os.File // while it is open the directory is not swept away; supervisors have it open, too
-	user    *os.File // while it is open no other instance gets the user; supervisors have it open, too; nil: it is ourselves
+	held    *os.File // while it is open the directory is not removed; supervisors have it open, too
+	user    *os.File // while it is open no other instance gets the user; supervisors have it open, too; nil: the broker runs as our own user
 	// deadline bounds a start and every restart.
 	deadline time.Duration
 
@@ -32,7 +32,7 @@ type Instance struct {
 	detached bool
 }
 
-// Death is a node that ended unasked.
+// Death is the unexpected end of a node.
 type Death struct {
 	Node   int
 	At     time.Time
@@ -62,7 +62,7 @@ func (in *Instance) Version() string { return in.cluster.Version }
 // Nodes counts the cluster's nodes, dead ones included.
 func (in *Instance) Nodes() int { return len(in.members) }
 
-// Addresses lists host:port of every node's client port.
+// Addresses returns host:port of every node's client port.
 func (in *Instance) Addresses() []string {
 	var list []string
 	for _, m := range in.members {
@@ -71,7 +71,7 @@ func (in *Instance) Addresses() []string {
 	return list
 }
 
-// FarAddresses returns the addresses that clients are given if Options.Far asked for them, one for each node.
+// FarAddresses returns the addresses for clients if Options.Far asked for them, one for each node.
 func (in *Instance) FarAddresses() []string {
 	var list []string
 	for _, m := range in.members {
@@ -80,7 +80,7 @@ func (in *Instance) FarAddresses() []string {
 	return list
 }
 
-// Settings are a copy of the server settings that it was started with, never nil.
+// Settings returns a copy of the server settings of the start, never nil.
 func (in *Instance) Settings() map[string]any {
 	all := map[string]any{}
 	maps.Copy(all, in.cluster.Settings)
@@ -111,7 +111,7 @@ func (in *Instance) ClientTLS() *tls.Config {
 		return nil
 	}
 	c, err := in.cluster.TLS.ClientConfig()
-	if err != nil { // the files are ours: without them nothing must connect
+	if err != nil { // the files are ours: nothing may connect without them
 		return &tls.Config{MinVersion: tls.VersionTLS13, ServerName: "invalid." + in.ID()}
 	}
 	return c
@@ -129,8 +129,8 @@ func (in *Instance) Meter() *Meter { return in.meter }
 // Deaths carries unexpected ends after Start has returned. It is never closed.
 func (in *Instance) Deaths() <-chan Death { return in.deaths }
 
-// Wait blocks until every node has ended by itself (Recipe.Ends), or ctx ends. A node that ended with another exit code
-// than 0 is an *ErrDied.
+// Wait blocks until every node has ended by itself (Recipe.Ends), or ctx ends. A node that ended with an exit code other than 0
+// is an *ErrDied.
 func (in *Instance) Wait(ctx context.Context) error {
 	for _, m := range in.members {
 		p := m.current()
@@ -162,8 +162,8 @@ func (in *Instance) LogTail(node, n int) []string {
 	return m.tail(n)
 }
 
-// Stop ends every node gracefully, then by force, removes the instance's directory unless it is to be kept, and
-// returns when no process is left. A second call does nothing.
+// Stop ends every node gracefully, then by force, removes the instance's directory unless it is to be kept, and returns when all
+// processes have ended. A second call does nothing.
 func (in *Instance) Stop(ctx context.Context) error {
 	in.mu.Lock()
 	again := in.stopped
@@ -189,7 +189,7 @@ func (in *Instance) abandon() {
 	}
 }
 
-// clear is called when every process has ended.
+// clear releases everything once every process has ended.
 func (in *Instance) clear() error {
 	for _, m := range in.members {
 		if p := m.current(); p != nil {

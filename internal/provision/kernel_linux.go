@@ -11,25 +11,25 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// self stays right when the file is replaced or removed while we run.
+// self remains valid if the executable is replaced or removed while we run.
 const self = "/proc/self/exe"
 
-// adoptsOrphans says whether every process of a broker stays in its supervisor's tree.
+// adoptsOrphans reports whether every process of a broker stays in its supervisor's tree.
 const adoptsOrphans = true
 
-// volatileDir is root's, the same for all programs, and empty after a start of the machine.
+// volatileDir belongs to root, is the same for all programs, and is empty after a start of the machine.
 const volatileDir = "/run"
 
-// gainNothing keeps this thread, and all that it starts, from gaining rights by running a program (setuid and the like).
+// gainNothing prevents this thread and its children from gaining rights by running a program (setuid and the like).
 func gainNothing() error { return unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) }
 
-// adoptOrphans has every process below this one fall to it when its parent ends.
+// adoptOrphans makes this process the parent of every descendant whose parent ends.
 func adoptOrphans() error { return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
 
-// diesWithCaller has the kernel kill the process when the thread that started it ends.
+// diesWithCaller makes the kernel kill the process when the thread that started it ends.
 func diesWithCaller() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }
 
-// dieWith has the kernel kill this process when parent ends.
+// dieWith makes the kernel kill this process when parent ends.
 func dieWith(parent int) error {
 	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(syscall.SIGKILL), 0, 0, 0); err != nil {
 		return err
@@ -40,7 +40,7 @@ func dieWith(parent int) error {
 	return nil
 }
 
-// takePort reserves the port by a name in the kernel's abstract socket space; nil: it is reserved already.
+// takePort reserves the port by a name in the kernel's abstract socket space; nil: it is already reserved.
 func takePort(port int) *os.File {
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: "@brokermark-port-" + strconv.Itoa(port), Net: "unix"})
 	if err != nil {
@@ -54,7 +54,7 @@ func takePort(port int) *os.File {
 	return f
 }
 
-// AllowedCores returns on how many cores some processes may run together, by their affinity; 0 if that is not known.
+// AllowedCores returns on how many cores the processes may run together, by their affinity; 0 if not known.
 func AllowedCores(pids []int) int {
 	var all unix.CPUSet
 	for _, pid := range pids {

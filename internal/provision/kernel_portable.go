@@ -20,19 +20,19 @@ func executable() string {
 	return path
 }
 
-// adoptsOrphans says whether every process of a broker stays in its supervisor's tree. Without Linux's subreaper a process
-// can leave it, and would neither be ended nor counted.
+// adoptsOrphans reports whether every process of a broker stays in its supervisor's tree. Without Linux's subreaper a process can
+// leave it, and would neither be ended nor counted.
 const adoptsOrphans = false
 
 func adoptOrphans() error { return nil }
 
-// volatileDir is root's, the same for all programs, and empty after a start of the machine.
+// volatileDir belongs to root, is the same for all programs, and is empty after a start of the machine.
 const volatileDir = "/var/run"
 
 // gainNothing does nothing: programs inside this binary don't run others.
 func gainNothing() error { return nil }
 
-// diesWithCaller starts a process that looks after itself: a program inside this binary (dieWith).
+// diesWithCaller does nothing: a program inside this binary calls dieWith itself.
 func diesWithCaller() *syscall.SysProcAttr { return nil }
 
 // dieWith ends this process soon after parent.
@@ -49,7 +49,7 @@ func dieWith(parent int) error {
 	return nil
 }
 
-// takePort reserves the port by a lock on a file, which stays behind, empty; nil: it is reserved already.
+// takePort reserves the port by a lock on a file, which remains as an empty file; nil: it is already reserved.
 func takePort(port int) *os.File {
 	dir := filepath.Join(os.TempDir(), "brokermark-ports")
 	if os.MkdirAll(dir, 0o777) != nil {
@@ -67,5 +67,5 @@ func takePort(port int) *os.File {
 	return f
 }
 
-// AllowedCores returns on how many cores some processes may run together; 0: not known.
+// AllowedCores returns on how many cores the processes may run together; 0: not known.
 func AllowedCores([]int) int { return 0 }

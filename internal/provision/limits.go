@@ -17,13 +17,13 @@ import (
 // Limits bound what each node of an instance may use, by a control group of the kernel. The zero value bounds nothing.
 type Limits struct {
 	CPU    float64 // cores, within each tenth of a second; 0: no bound
-	Memory int64   // bytes, with the page cache of what it reads and writes; 0: no bound
-	IO     int64   // bytes per second that it reads from the device of its directory, and as many that it writes; 0: no bound
+	Memory int64   // bytes, including page cache; 0: no bound
+	IO     int64   // bytes per second read from the device of its directory, and the same for writing; 0: no bound
 
 	device string // of IO, as the kernel numbers it: "254:0"
 }
 
-// String is such as "0.2 cores, 2GiB of memory and 10MiB/s of reading and of writing".
+// String describes the limits: "0.2 cores, 2GiB of memory and 10MiB/s of reading and of writing".
 func (l Limits) String() string {
 	var bounds []string
 	if l.CPU > 0 {
@@ -55,15 +55,15 @@ func (l Limits) controllers() (names []string) {
 	return names
 }
 
-// group is a control group that is made for one node and removed when its last process has ended.
+// group is a control group for one node; it is removed when its last process has ended.
 type group struct {
 	Dir     string
 	Unified bool     // of cgroup version 2; false: of version 1
 	Files   []string // pairs of name and value
 }
 
-// period is the time, in microseconds, within which the kernel holds a group to its share of the cores. It is the kernel's default, and
-// that of container runtimes.
+// period is the time, in microseconds, over which the kernel enforces a group's share of the cores. It is the default of the
+// kernel and of container runtimes.
 const period = 100_000
 
 // files returns the settings of a controller's group.
@@ -85,7 +85,7 @@ func (l Limits) files(controller string, unified bool) []string {
 	return []string{"memory.limit_in_bytes", bytes, "memory.memsw.limit_in_bytes", bytes}
 }
 
-// absentWithoutSwap are settings that a kernel has only if it counts swapped memory.
+// absentWithoutSwap are settings that only exist if the kernel accounts for swapped memory.
 var absentWithoutSwap = []string{"memory.swap.max", "memory.memsw.limit_in_bytes"}
 
 func (g group) make() error {
@@ -94,7 +94,7 @@ func (g group) make() error {
 	}
 	for setting := range slices.Chunk(g.Files, 2) {
 		name, value := setting[0], setting[1]
-		err := os.WriteFile(filepath.Join(g.Dir, name), []byte(value), 0) // the kernel has made it
+		err := os.WriteFile(filepath.Join(g.Dir, name), []byte(value), 0) // the kernel creates it
 		if err != nil && !(os.IsNotExist(err) && slices.Contains(absentWithoutSwap, name)) {
 			return fmt.Errorf("set %s to %s: %w", name, value, err)
 		}
@@ -115,7 +115,7 @@ func (g group) outOfMemory() bool {
 	return false
 }
 
-// removeGroups removes groups whose processes have ended; the kernel may need a moment until it sees that.
+// removeGroups removes groups whose processes have ended; the kernel may need a moment to notice that.
 func removeGroups(groups []group) {
 	for _, g := range groups {
 		for range 200 {
@@ -131,7 +131,7 @@ func removeGroups(groups []group) {
 // command removes them.
 const groupsFile = "groups.json"
 
-// limit has the node's next processes live in groups of their own, which the supervisor makes and removes.
+// limit makes the node's next processes live in groups of their own, which the supervisor creates and removes.
 func (n *Node) limit(j *job) (err error) {
 	c := n.Cluster
 	if len(c.limits.controllers()) == 0 {
@@ -161,15 +161,15 @@ func sweepGroups(dir string) {
 	}
 }
 
-// CanLimit returns an error that says why this machine, or this user, can't hold processes to limits that have their data below DefaultDir; nil
-// if it can. It changes nothing.
+// CanLimit returns an error that says why this machine, or this user, can't limit processes that have their data below
+// DefaultDir; nil if it can. It changes nothing.
 func CanLimit(l Limits) error {
 	dir := DefaultDir()
 	for {
 		if _, err := os.Stat(dir); err == nil || dir == filepath.Dir(dir) {
 			break
 		}
-		dir = filepath.Dir(dir) // it will be made there
+		dir = filepath.Dir(dir) // the directory will be made there
 	}
 	_, err := groupsFor(l, dir, "bm-check")
 	return err

@@ -19,7 +19,8 @@ import (
 	"github.com/brokermark/brokermark/internal/bounded"
 )
 
-// groupsFor returns the groups, not made yet, that hold a node with its data below dir to limits. The error says why there can't be any.
+// groupsFor returns the groups, not yet created, that limit a node with its data below dir. The error says why that is
+// impossible.
 func groupsFor(l Limits, dir, name string) (_ []group, err error) {
 	if l.IO > 0 {
 		if l.device, err = deviceOf(dir); err != nil {
@@ -29,11 +30,11 @@ func groupsFor(l Limits, dir, name string) (_ []group, err error) {
 	return tree{mount: procfs.DefaultMountPoint}.groupsFor(l, name)
 }
 
-// tree is where this process stands among the control groups, as /proc says.
+// tree finds this process's control groups by a mount of /proc.
 type tree struct{ mount string }
 
-// groupsFor makes a group of version 1 for each controller that has a hierarchy of its own, below that of this process, and one of version
-// 2 for the others.
+// groupsFor returns a group of version 1 for each controller that has a hierarchy of its own, below that of this process, and one
+// of version 2 for the others.
 func (t tree) groupsFor(l Limits, name string) (groups []group, err error) {
 	var unified []string // controllers
 	for _, controller := range l.controllers() {
@@ -64,10 +65,10 @@ func (t tree) groupsFor(l Limits, name string) (groups []group, err error) {
 	return append(groups, g), nil
 }
 
-// formerNames are the controllers' names of version 1 where they differ.
+// formerNames maps controllers to their names in version 1 if those differ.
 var formerNames = map[string]string{"io": "blkio"}
 
-// deviceOf returns the number, "254:0", of the disk that holds a directory: the kernel bounds whole disks, and no partitions.
+// deviceOf returns the number, "254:0", of the disk that holds a directory: the kernel limits whole disks, not partitions.
 func deviceOf(dir string) (string, error) {
 	var s unix.Stat_t
 	if err := unix.Stat(dir, &s); err != nil {
@@ -85,7 +86,7 @@ func deviceOf(dir string) (string, error) {
 	return strings.TrimSpace(string(number)), err
 }
 
-// own returns this process's group in the hierarchy of a controller of version 1; empty if that has none.
+// own returns this process's group in the hierarchy of a controller of version 1; empty if there is none.
 func (t tree) own(controller string) (dir string, err error) {
 	return t.dir("cgroup", func(c procfs.Cgroup) bool { return slices.Contains(c.Controllers, controller) },
 		func(m *procfs.MountInfo) bool { _, has := m.SuperOptions[controller]; return has })
@@ -110,7 +111,7 @@ func (t tree) above(controllers []string) (dir string, err error) {
 	}
 }
 
-// dir returns the directory of this process's group in a hierarchy; empty if the hierarchy is not there.
+// dir returns the directory of this process's group in a hierarchy; empty if the hierarchy is not mounted.
 func (t tree) dir(kind string, ofGroup func(procfs.Cgroup) bool, ofMount func(*procfs.MountInfo) bool) (string, error) {
 	fs, err := procfs.NewFS(t.mount)
 	if err != nil {
@@ -134,7 +135,7 @@ func (t tree) dir(kind string, ofGroup func(procfs.Cgroup) bool, ofMount func(*p
 		return "", nil
 	}
 	below, err := filepath.Rel(mounts[k].Root, groups[i].Path)
-	if err != nil || below == ".." || strings.HasPrefix(below, "../") { // it lies outside of what this container sees
+	if err != nil || below == ".." || strings.HasPrefix(below, "../") { // it lies outside of this container's view
 		below = ""
 	}
 	return filepath.Join(mounts[k].MountPoint, below), nil
@@ -147,9 +148,8 @@ func makeable(dir string) error {
 	return nil
 }
 
-// enter creates groups, in which the process that this thread starts next with attr will begin. The caller is locked to its
-// thread and calls leave after the start. With version 1 the thread itself enters the group, since a new process inherits
-// its thread's groups.
+// enter creates groups for the process that this thread starts next with attr. The caller is locked to its thread and calls leave
+// after the start. With version 1 the thread itself enters the group, since a new process inherits its thread's groups.
 func enter(groups []group, attr *syscall.SysProcAttr) (leave func(), err error) {
 	var left []func()
 	leave = func() {

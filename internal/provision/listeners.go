@@ -22,11 +22,11 @@ import (
 // Missing is an address whose processes can't be metered.
 type Missing struct {
 	Address string
-	Here    bool // it is an address of this machine: an unknown process there may be the broker's
+	Here    bool // it is an address of this machine: the broker may be a process there that can't be identified
 	Why     string
 }
 
-// Find looks on this machine for the processes that listen on addresses (host:port). The meter is nil where there is none.
+// Find looks on this machine for the processes that listen on addresses (host:port). It returns a nil meter if there are none.
 func Find(ctx context.Context, addresses []string) (*Foreign, []Missing) {
 	f := newForeign(procfs.DefaultMountPoint, os.Getpid())
 	var missing []Missing
@@ -58,7 +58,7 @@ type endpoint struct {
 	port uint64
 }
 
-// here lists which of an address' IP addresses are this machine's.
+// here returns which IP addresses of address belong to this machine.
 func (f *Foreign) here(ctx context.Context, address string) ([]net.IP, uint64, error) {
 	host, number, err := net.SplitHostPort(address)
 	if err != nil {
@@ -85,7 +85,7 @@ func (f *Foreign) here(ctx context.Context, address string) ([]net.IP, uint64, e
 	return ips, port, nil
 }
 
-// listeners returns the processes that hold a socket listening at e, or why none is to be seen.
+// listeners returns the processes that hold a socket listening at e, or why none is visible.
 func listeners(mount string, e endpoint) (pids []int, why string) {
 	fs, err := procfs.NewFS(mount)
 	if err != nil {
@@ -138,7 +138,7 @@ func (e endpoint) listens(line []string) (uid, inode string, ok bool) {
 	return line[7], line[9], ok
 }
 
-// kernelIP reads an address as the kernel prints it: words of 32 bits in the byte order of this machine.
+// kernelIP reads an address in the kernel's format: words of 32 bits in the byte order of this machine.
 func kernelIP(text string) net.IP {
 	b, err := hex.DecodeString(text)
 	if err != nil || len(b) != net.IPv4len && len(b) != net.IPv6len {
@@ -150,14 +150,14 @@ func kernelIP(text string) net.IP {
 	return b
 }
 
-// forwarders listen for others. The names are the kernel's, which keeps 15 bytes.
+// forwarders listen on behalf of others. The names are the kernel's, which keeps 15 bytes.
 var forwarders = []string{
 	"docker-proxy", "rootlessport", "rootlesskit", "slirp4netns", "pasta", "gvproxy", "kubectl", "ssh", "sshd", "socat",
 	"haproxy", "nginx", "envoy", "traefik", "caddy", "toxiproxy", "toxiproxy-serve", "stunnel", "stunnel4", "sslh", "rinetd", "redir", "simpleproxy",
 	"ncat", "nc", "cloudflared", "tailscaled", "kafka-proxy", "nutcracker", "twemproxy", "gost", "frpc", "frps",
 }
 
-// behind returns the processes that listen at e, or why they can't be taken for the broker.
+// behind returns the processes that listen at e, or why they may not be the broker.
 func (f *Foreign) behind(e endpoint) (pids []int, why string) {
 	pids, why = listeners(f.mount, e)
 	if why = f.passable(pids, why); why != "" {
@@ -176,7 +176,7 @@ func (f *Foreign) listensOn(e endpoint) (why string) {
 	return why
 }
 
-// passable returns why the processes behind an address can't be taken for the broker, empty if they can.
+// passable returns why the processes behind an address may not be the broker; empty if they can be.
 func (f *Foreign) passable(pids []int, why string) string {
 	for _, pid := range pids {
 		if pid == f.self {
@@ -189,8 +189,8 @@ func (f *Foreign) passable(pids []int, why string) string {
 	return why
 }
 
-// service returns the control group of a process if it holds nothing but one service or container; "" otherwise, such as
-// for the group of a login session or a terminal.
+// service returns the control group of a process if it holds exactly one service or container; otherwise "", for example for a
+// login session or a terminal.
 func (f *Foreign) service(pid int) string {
 	p, err := f.process(pid)
 	if err != nil {
@@ -213,5 +213,5 @@ func (f *Foreign) service(pid int) string {
 	return ""
 }
 
-// containerID is in the name of a container's group.
+// containerID is part of the name of a container's group.
 var containerID = regexp.MustCompile(`[0-9a-f]{64}`)

@@ -15,7 +15,7 @@ import (
 	"syscall"
 )
 
-// lockOf returns the SHA-256 of all files of a version, by name: locks/VERSION.sha256, as sha256sum writes it.
+// lockOf returns the SHA-256 of all files of a version, by name, from locks/VERSION.sha256 in the format of sha256sum.
 func lockOf(locks fs.FS, version string) (map[string]string, error) {
 	text, err := fs.ReadFile(locks, "locks/"+version+".sha256")
 	if err != nil {
@@ -32,11 +32,11 @@ func lockOf(locks fs.FS, version string) (map[string]string, error) {
 	return lock, nil
 }
 
-// maxFetched bounds one file that is fetched, in bytes.
+// maxFetched bounds a fetched file, in bytes.
 const maxFetched = 4 << 30
 
-// accept makes the directory to with the files of from, if they are exactly those of the lock; else it returns *ErrAltered.
-// It compares the copies, since the program that fetched the files may change from at any time.
+// accept creates the directory to with the files of from if they are exactly those of the lock; else it returns *ErrAltered. It
+// compares the copies, since the program that fetched the files may change from at any time.
 func accept(from, to string, lock map[string]string) error {
 	root, err := os.OpenRoot(from)
 	if err != nil {
@@ -74,7 +74,7 @@ func accept(from, to string, lock map[string]string) error {
 
 // copyHashed copies an ordinary file and returns the SHA-256 of the copy.
 func copyHashed(root *os.Root, name, to string) (sum string, err error) {
-	in, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe would have us wait
+	in, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // opening a pipe would block
 	if err != nil {
 		return "", err
 	}

@@ -12,13 +12,13 @@ import (
 type member struct {
 	node  *Node
 	in    *Instance
-	ports *ports // nil where another run of the tool reserved them
+	ports *ports // nil if another run of the tool reserved them
 
 	turn sync.Mutex // one start, kill or restart at a time
 
 	mu       sync.Mutex
 	proc     *process // nil before the first start
-	expected bool     // its end is no surprise: not yet up, or ended by us
+	expected bool     // its end is no Death: it is not up yet, or was ended by us
 	spent    Usage    // of processes that have ended
 	counted  bool     // proc is part of spent
 	seen     Usage    // proc's last live reading
@@ -105,7 +105,7 @@ func (m *member) stop(ctx context.Context) {
 	m.end(ctx)
 }
 
-// end stops the node gracefully while ctx and the grace period last, then by force; m.turn is held.
+// end stops the node gracefully while ctx and the grace period last, then by force. The caller holds m.turn.
 func (m *member) end(ctx context.Context) {
 	p := m.expect(true)
 	if p == nil || p.dead() {
@@ -115,7 +115,7 @@ func (m *member) end(ctx context.Context) {
 	defer cancel()
 	if limited.Err() == nil {
 		if stop := m.in.cluster.Recipe.Stop; stop != nil {
-			thaw(p.Supervisor.PID) // a paused broker can't hear
+			thaw(p.Supervisor.PID) // a paused broker can't handle signals
 			pid, signal, err := stop(m.node)
 			if err == nil {
 				err = p.signal(pid, signal)
@@ -139,7 +139,7 @@ func (m *member) death(p *process) error {
 
 func (m *member) tail(n int) []string { return tailOf(m.node.LogPath(), n) }
 
-// arm makes every further end of a node a Death; a node that has already ended is an error.
+// arm makes every further end of a node a Death; it returns an error if a node has already ended.
 func (in *Instance) arm() error {
 	if in.cluster.Recipe.Ends {
 		return in.save()

@@ -13,10 +13,10 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// Usage is what processes have used so far. CPU and disk traffic only grow; memory is the present value.
+// Usage is the resource use of processes so far. CPU and disk traffic only grow; memory is the present value.
 type Usage struct {
 	User, System time.Duration
-	RSSBytes     int64 // without files that a process maps if it runs this executable (mappedOfUs)
+	RSSBytes     int64 // without mapped files of processes that run this executable (mappedOfUs)
 	Disk
 	Processes int
 }
@@ -54,7 +54,7 @@ func (m *Meter) Sample() Usage {
 	return sum.rise(&m.high)
 }
 
-// look refreshes what is too costly for every reading: once a second, and when a node was started since the last look.
+// look refreshes values that are too costly for every reading: once a second, and when a node was started since the last look.
 func (m *Meter) look() {
 	fresh := time.Since(m.scanned) < rescan
 	var supervisors []int
@@ -143,7 +143,7 @@ func read(supervisor identity, tree []identity) Usage {
 	if err != nil || s.Starttime != supervisor.Start {
 		return u
 	}
-	// The supervisor counts only with the children that it has reaped.
+	// The supervisor counts only with its reaped children.
 	u.User, u.System = time.Duration(s.CUTime)*ticks, time.Duration(s.CSTime)*ticks
 	u.Disk = diskOf(procfs.NewProc(supervisor.PID))
 	for _, id := range tree {
@@ -161,9 +161,9 @@ func read(supervisor identity, tree []identity) Usage {
 	return u
 }
 
-// mappedOfUs returns the memory of the files that a process maps if it runs this executable, as a NATS server does
-// (Command.Program); else 0. Nearly all of it is the executable, which is five times as large as a NATS server of its own,
-// and how much of that the kernel maps depends on the page cache: 50 MB to 80 MB were seen.
+// mappedOfUs returns the memory of the mapped files of a process that runs this executable, as a NATS server does
+// (Command.Program); else 0. Nearly all of it is the executable, which is five times as large as a standalone NATS server, and
+// how much of that the kernel maps depends on the page cache: 50 MB to 80 MB were seen.
 func mappedOfUs(pid int) int64 {
 	its, err := os.Stat(fmt.Sprintf("/proc/%d/exe", pid))
 	if err != nil {
@@ -183,7 +183,7 @@ func mappedOfUs(pid int) int64 {
 	return int64(m.Shared) * int64(os.Getpagesize())
 }
 
-// used returns what a process and its reaped children have used, without disk traffic. A zombie counts as no process.
+// used returns the use of a process and its reaped children, without disk traffic. A zombie counts as no process.
 func used(s procfs.ProcStat) Usage {
 	u := Usage{
 		User:     time.Duration(int(s.UTime)+s.CUTime) * ticks,
@@ -196,7 +196,7 @@ func used(s procfs.ProcStat) Usage {
 	return u
 }
 
-// Plus returns the usage of both.
+// Plus returns the sum of both.
 func (u Usage) Plus(v Usage) Usage {
 	u.add(v)
 	return u
@@ -210,8 +210,8 @@ func (u *Usage) add(v Usage) {
 	u.Disk.add(v.Disk)
 }
 
-// rise raises high to the figures of u that are above it, and returns u with those of high for what only ever grows:
-// processor time, and disk traffic where it is known.
+// rise raises high to larger figures of u, and returns u with the figures of high for values that never fall: processor time and,
+// if known, disk traffic.
 func (u Usage) rise(high *Usage) Usage {
 	high.User, high.System = max(high.User, u.User), max(high.System, u.System)
 	high.DiskReadBytes = max(high.DiskReadBytes, u.DiskReadBytes)
@@ -230,7 +230,7 @@ func (u Usage) rise(high *Usage) Usage {
 // producer without another thread would be late.
 const turnEvery = 16
 
-// taken returns the disk space that the files below dir occupy: blocks rather than lengths, because brokers preallocate sparse files.
+// taken returns the disk space of the files below dir: blocks rather than lengths, because brokers preallocate sparse files.
 func taken(dir string) int64 {
 	var sum int64
 	files := 0
@@ -239,7 +239,7 @@ func taken(dir string) int64 {
 			runtime.Gosched()
 		}
 		if err != nil {
-			return nil // a segment that was just deleted
+			return nil // for example a segment that was just deleted
 		}
 		if fi, err := d.Info(); err == nil {
 			if st, ok := fi.Sys().(*syscall.Stat_t); ok {
@@ -251,7 +251,7 @@ func taken(dir string) int64 {
 	return sum
 }
 
-// SelfUsage returns what this process itself has used.
+// SelfUsage returns the use of this process itself.
 func SelfUsage() Usage {
 	u := Usage{Processes: 1, Disk: diskOf(procfs.NewProc(os.Getpid()))}
 	var ru syscall.Rusage

@@ -9,20 +9,20 @@ import (
 	"syscall"
 )
 
-// OwnPart is a part of an experiment that runs as a process of this executable and ends with SIGTERM. It reads its settings S from its
-// standard input and from no file, since they may hold a password.
+// OwnPart is a part of an experiment that runs as a process of this executable and ends with SIGTERM. It reads its settings S
+// from its standard input, not from a file, since they may hold a password.
 type OwnPart[S any] struct {
 	Name     string // of its recipe
 	MaxNodes int
 	TLS      bool
 	Refusal  string // the error if a user starts it without settings: "it is started by experiments: relays"
-	// Place sets what is known only once a node has its ports.
+	// Place sets the values that are known only once a node has its ports.
 	Place func(s *S, n *Node)
 	Ready func(ctx context.Context, n *Node) error
-	Run   func(ctx context.Context, s S) error // works until ctx ends
+	Run   func(ctx context.Context, s S) error // blocks until ctx ends
 }
 
-// partSetting is the key of S in a recipe's settings. No user types it.
+// partSetting is the key of S in a recipe's settings; users never write it.
 const partSetting = "part"
 
 // PartSettings returns the settings of a recipe that starts a part with s.
@@ -49,7 +49,7 @@ func (p OwnPart[S]) refuse(_ context.Context, n *Node) error {
 }
 
 func (p OwnPart[S]) command(n *Node) (Command, error) {
-	s, _ := n.Cluster.Settings[partSetting].(S) // refuse has seen it
+	s, _ := n.Cluster.Settings[partSetting].(S) // refuse has checked it
 	p.Place(&s, n)
 	text, err := json.Marshal(s)
 	return Command{Program: p.Name, Input: text}, err

@@ -11,8 +11,9 @@ import (
 	"strings"
 )
 
-// Maven puts the jars of the coordinates (group:artifact:version) and all they need at run time into Dir/lib: exactly those
-// that locks names for this version (see lockOf). Name exact versions: ranges make Maven read every version there is.
+// Maven puts the jars of the coordinates (group:artifact:version) and their run-time dependencies into Dir/lib. These must be
+// exactly the files that locks names for this version (see lockOf). Give exact versions: for a range Maven reads every existing
+// version.
 func (i *Install) Maven(ctx context.Context, locks fs.FS, coordinates ...string) error {
 	pom, err := pomOf(coordinates)
 	if err != nil {
@@ -39,7 +40,7 @@ func pomOf(coordinates []string) (string, error) {
 	return pom.String(), nil
 }
 
-// Archive unpacks the one file of a coordinate (group:artifact:version:tar.gz:bin), not what its pom depends on, into Dir,
+// Archive unpacks the single file of a coordinate (group:artifact:version:tar.gz:bin), without its dependencies, into Dir,
 // without the archive's top directory. It must be the file that locks names for this version.
 func (i *Install) Archive(ctx context.Context, locks fs.FS, coordinate string, options ...string) error {
 	i.Log("fetching %s with Maven", coordinate)
@@ -53,13 +54,14 @@ func (i *Install) Archive(ctx context.Context, locks fs.FS, coordinate string, o
 	return os.RemoveAll(filepath.Join(i.Dir, "archive"))
 }
 
-// WithoutChecksum is the option for an archive without a checksum in the registry; the checksum of locks is the stronger one.
+// WithoutChecksum allows an archive without a checksum in the registry; the checksum of locks is the stronger one.
 const WithoutChecksum = "--lax-checksums"
 
 // copier is the plugin that copies artifacts, in the default version of Debian's Maven.
 const copier = "org.apache.maven.plugins:maven-dependency-plugin:2.8"
 
-// maven runs a goal of the plugin as the user for programs of installations, and moves the fetched files to the directory to below Dir.
+// maven runs a goal of the plugin as the user for programs of installations, and moves the fetched files to the directory to
+// below Dir.
 func (i *Install) maven(ctx context.Context, locks fs.FS, to, pom, goal string, options ...string) error {
 	lock, err := lockOf(locks, i.Version)
 	if err != nil {
@@ -82,10 +84,10 @@ func (i *Install) maven(ctx context.Context, locks fs.FS, to, pom, goal string, 
 	}
 	defer leave()
 	if !slices.Contains(options, WithoutChecksum) {
-		options = append(options, "--strict-checksums") // a file whose checksum doesn't fit, or isn't there, fails it
+		options = append(options, "--strict-checksums") // a missing or wrong checksum makes it fail
 	}
 	args := []string{"-q", "-B", "-Dstyle.color=never", copier + ":" + goal, "-DoutputDirectory=" + filepath.Join(work.dir, to)}
-	// Java asks the list of users for the home, which need not know this one.
+	// Java looks up the home in the list of users, which may not contain this one.
 	opts := "MAVEN_OPTS=" + strings.TrimSpace(os.Getenv("MAVEN_OPTS")+" -Duser.home="+work.dir)
 	env := append(handed(network, mavens, named), opts)
 	if _, err := i.execute(ctx, work.job(path, append(args, options...), env)); err != nil {
@@ -100,7 +102,7 @@ func mavenSettings() (files map[string][]byte, named []string, err error) {
 	files = map[string][]byte{}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return files, nil, nil // then there are none
+		return files, nil, nil // then there are no settings
 	}
 	for _, name := range []string{".m2/settings.xml", ".m2/settings-security.xml"} {
 		text, err := os.ReadFile(filepath.Join(home, name))
@@ -118,9 +120,9 @@ func mavenSettings() (files map[string][]byte, named []string, err error) {
 	return files, named, nil
 }
 
-// GoInstall builds a command of Go modules into Dir/bin. Its modules are those that locks names for this version, in
-// VERSION.mod and VERSION.sum, which are a go.mod and its go.sum. No code of theirs runs: cgo is off, and no other
-// toolchain is fetched. Errors: *ErrMissing without Go, *ErrAltered for a module that go.sum doesn't name.
+// GoInstall builds a command of Go modules into Dir/bin. locks names the modules of this version in VERSION.mod and VERSION.sum,
+// which are a go.mod and its go.sum. No code of the modules runs: cgo is off, and no other toolchain is fetched. Errors:
+// *ErrMissing without Go, *ErrAltered for a module that go.sum doesn't name.
 func (i *Install) GoInstall(ctx context.Context, locks fs.FS, pkg string) error {
 	if _, err := lookPath("go", "golang-go"); err != nil {
 		return err
@@ -142,7 +144,7 @@ func (i *Install) GoInstall(ctx context.Context, locks fs.FS, pkg string) error 
 	i.Log("building %s %s", pkg, i.Version)
 	env := []string{"CGO_ENABLED=0", "GOFLAGS=-mod=readonly -buildvcs=false", "GOTOOLCHAIN=local", "GOWORK=off"}
 	err = i.own(ctx, work, append(handed(network, gos), env...), "go", "build", "-o", filepath.Join(i.Dir, "bin")+"/", pkg)
-	if err != nil && strings.Contains(err.Error(), "SECURITY ERROR") { // the go command found a module that is not the one of go.sum
+	if err != nil && strings.Contains(err.Error(), "SECURITY ERROR") { // a module differs from its go.sum
 		return &ErrAltered{err}
 	}
 	return err

@@ -10,11 +10,11 @@ import (
 	"github.com/brokermark/brokermark/internal/bounded"
 )
 
-// policy keeps packages from starting their broker as a system service on the usual port: dpkg's scripts ask file whether
-// they may. It forbids that only while a process holds the lock, so that the policy of a killed tool does no harm.
+// policy prevents packages from starting their broker as a system service on the usual port: dpkg's scripts ask file for
+// permission. It denies that only while a process holds the lock, so that the policy of a killed tool does no harm.
 type policy struct{ file, lock string }
 
-// machinePolicy is where Debian looks; only root can make links in /run.
+// machinePolicy is Debian's path; only root can create links in /run.
 var machinePolicy = policy{file: "/usr/sbin/policy-rc.d", lock: "/run/brokermark-installs.lock"}
 
 // script returns the policy's text, which distinguishes it from the machine's own.
@@ -26,20 +26,20 @@ exit 101
 `)
 }
 
-// guard is a tool's share in the policy.
+// guard is one tool's share of the policy.
 type guard struct {
 	policy policy
-	lock   *os.File // nil: services can't be forbidden here
+	lock   *os.File // nil: services can't be prevented from starting here
 }
 
-// forbid keeps services from starting, unless the machine has a policy of its own, which stays as it is.
+// forbid prevents services from starting, unless the machine has a policy of its own, which stays unchanged.
 func (p policy) forbid() *guard {
 	lock, err := openLocked(p.lock, os.O_CREATE, syscall.LOCK_SH)
 	g := &guard{policy: p, lock: lock}
 	if err != nil {
 		return g
 	}
-	// A link is created with all of its text or not at all, and never over another file.
+	// A link is created with its whole text or not at all, and never replaces another file.
 	temp, err := os.CreateTemp(filepath.Dir(p.file), ".brokermark-policy-")
 	if err != nil {
 		return g
@@ -52,7 +52,7 @@ func (p policy) forbid() *guard {
 	return g
 }
 
-// allow ends this tool's share; the last one takes the policy away.
+// allow ends this tool's share; the last one removes the policy.
 func (g *guard) allow() {
 	if g.lock != nil {
 		g.lock.Close()
@@ -67,18 +67,18 @@ func (g *guard) locks() []*os.File {
 	return []*os.File{g.lock}
 }
 
-// restore takes away a policy that we made and that is no longer held, of a tool that was killed, too.
+// restore removes a policy of this program that is no longer held, also that of a killed tool.
 func (p policy) restore() {
 	lock, err := openLocked(p.lock, os.O_RDONLY, exclusiveNow)
 	if err != nil {
 		return
 	}
 	defer lock.Close()
-	// The next process that forbids waits for this lock and makes the file anew.
+	// The next process in forbid waits for this lock and creates the file again.
 	if text, err := bounded.File(p.file, 4<<10); err == nil && bytes.Equal(text, p.script()) {
 		_ = os.Remove(p.file)
 	}
-	// Files of a forbid that was killed.
+	// Files of a process killed in forbid.
 	old, _ := filepath.Glob(filepath.Join(filepath.Dir(p.file), ".brokermark-policy-*"))
 	for _, temp := range old {
 		if text, err := bounded.File(temp, 4<<10); err == nil && (len(text) == 0 || bytes.Equal(text, p.script())) {

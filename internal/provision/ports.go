@@ -9,9 +9,8 @@ import (
 	"strconv"
 )
 
-// ports hands out TCP ports of 127.0.0.1. A port without a listener is reserved (takePort): every tool on
-// the machine sees that, and the reservation vanishes with its last holder, so nothing is left behind by a crash. The
-// broker's supervisor inherits it.
+// ports reserves TCP ports of 127.0.0.1. A port without a listener is reserved by takePort: every tool on the machine sees the
+// reservation, which ends with its last holder, so a crash leaves nothing behind. The broker's supervisor inherits it.
 type ports struct {
 	Numbers map[string]int
 	locks   []*os.File
@@ -23,7 +22,8 @@ const (
 	usualFirstDyn = 32768
 )
 
-// reservePorts reserves one port for each name, with those beside it; wanted ports are reserved as asked, or the error is *ErrPortInUse.
+// reservePorts reserves one port for each name, with those beside it. If wanted names a port, it is that port or the error
+// *ErrPortInUse.
 func reservePorts(names []string, beside map[string][]int, wanted map[string]int) (*ports, error) {
 	p := &ports{Numbers: map[string]int{}}
 	for _, name := range names {
@@ -58,7 +58,7 @@ func reserve(name string, beside []int, wanted int) (int, []*os.File, error) {
 	return 0, nil, errors.New("no free port found on 127.0.0.1 for " + name)
 }
 
-// lockPorts reserves a port and those beside it, or none of them: then taken is a port that is in use.
+// lockPorts reserves a port and those beside it, or none of them: taken is then the port in use.
 func lockPorts(port int, beside []int) (locks []*os.File, taken int) {
 	for _, distance := range append([]int{0}, beside...) {
 		lock := lockPort(port + distance)
@@ -73,13 +73,13 @@ func lockPorts(port int, beside []int) (locks []*os.File, taken int) {
 	return locks, 0
 }
 
-// lockPort returns nil if the port is reserved or listened on.
+// lockPort returns nil if the port is reserved or in use.
 func lockPort(port int) *os.File {
 	lock := takePort(port)
 	if lock == nil {
 		return nil
 	}
-	// All addresses: some brokers bind a helper port to every interface whatever their settings say.
+	// All addresses: some brokers bind a helper port to every interface regardless of their settings.
 	probe, err := net.Listen("tcp", ":"+strconv.Itoa(port))
 	if err != nil {
 		lock.Close()

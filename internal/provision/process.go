@@ -13,12 +13,12 @@ import (
 	"time"
 )
 
-// process is one broker process tree, seen from the tool: its supervisor, and that supervisor's reports.
+// process is one broker process tree, as the tool sees it: its supervisor, and that supervisor's reports.
 type process struct {
 	Supervisor identity
 	Main       int
 
-	cmd   *exec.Cmd // nil where the supervisor was started by another run of the tool
+	cmd   *exec.Cmd // nil if another run of the tool started the supervisor
 	mu    sync.Mutex
 	words io.WriteCloser
 	ended chan struct{} // closed once the whole tree is dead
@@ -69,7 +69,7 @@ func launch(j job, log *os.File, locks []*os.File) (*process, error) {
 	return p, nil
 }
 
-// supervisorEnvironment returns the few variables of the caller that Go's own tools read; the others may hold secrets.
+// supervisorEnvironment returns the few variables of the caller that Go's runtime reads; the others may hold secrets.
 func supervisorEnvironment() []string {
 	env := []string{"PATH=" + usualPath}
 	for _, name := range []string{"GORACE", "GOCOVERDIR"} {
@@ -80,8 +80,8 @@ func supervisorEnvironment() []string {
 	return env
 }
 
-// follow waits for the supervisor's last report. A killed supervisor sends none: then the kernel has killed the broker's
-// main process with it, and follow ends the broker's other processes, which it finds by their home, and removes its control
+// follow waits for the supervisor's last report. A killed supervisor sends none: the kernel has then killed the broker's main
+// process with it. follow ends the broker's other processes, which it finds by their home directory, and removes its control
 // groups.
 func (p *process) follow(reports *json.Decoder, status io.Closer, j job) {
 	defer status.Close()
@@ -95,7 +95,7 @@ func (p *process) follow(reports *json.Decoder, status io.Closer, j job) {
 	close(p.ended)
 }
 
-// adopt makes a process of a supervisor that an earlier run of the tool left running.
+// adopt makes a process from a supervisor that an earlier run of the tool left running.
 func adopt(supervisor identity, main int) *process {
 	p := &process{Supervisor: supervisor, Main: main, ended: make(chan struct{})}
 	go func() {
@@ -122,11 +122,11 @@ func (p *process) terminate() {
 		p.tell(wordTerm)
 		return
 	}
-	_ = p.signal(p.Main, syscall.SIGTERM) // it may have ended
+	_ = p.signal(p.Main, syscall.SIGTERM) // it may have ended already
 	thaw(p.Supervisor.PID)
 }
 
-// signal sends s to a process of the tree. It refuses the number of any other process, which may come from a file that the
+// signal sends s to a process of the tree. It refuses the number of any other process: the number may come from a file that the
 // broker, or another process of its user, has written.
 func (p *process) signal(pid int, s syscall.Signal) error {
 	for _, d := range descendants(p.Supervisor.PID) {
@@ -163,7 +163,7 @@ func (p *process) dead() bool {
 	}
 }
 
-// wait returns early, with the context's error, when ctx ends.
+// wait waits for the end of the tree; it returns early, with the context's error, when ctx ends.
 func (p *process) wait(ctx context.Context) error {
 	select {
 	case <-p.ended:
@@ -173,7 +173,7 @@ func (p *process) wait(ctx context.Context) error {
 	}
 }
 
-// dismiss lets the supervisor of a dead tree go; idempotent.
+// dismiss lets the supervisor of a dead tree end; idempotent.
 func (p *process) dismiss() {
 	if p.cmd == nil {
 		return
@@ -188,5 +188,5 @@ func (p *process) dismiss() {
 	}
 }
 
-// detach lets the tree live on when the tool ends.
+// detach lets the tree continue after the tool ends.
 func (p *process) detach() { p.tell(wordDetach) }

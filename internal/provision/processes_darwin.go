@@ -8,11 +8,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Metered reports whether the kernel says what other processes use. macOS reports it only to programs that a C compiler
-// links with its system library, unlike this one.
+// Metered reports whether the kernel reports the resource use of other processes. macOS reports it only to programs that a C
+// compiler links with its system library, unlike this one.
 const Metered = false
 
-// everyProcess lists names, parents, starts and states, but not what processes have used.
+// everyProcess lists names, parents, starts and states, but no resource use.
 func everyProcess() []procfs.ProcStat {
 	infos, err := unix.SysctlKinfoProcSlice("kern.proc.all")
 	if err != nil {
@@ -42,7 +42,7 @@ func statOf(pid int) (procfs.ProcStat, error) {
 	return statFrom(info), nil
 }
 
-// statFrom converts what macOS reports of a process to Linux's terms.
+// statFrom converts macOS's data of a process to Linux's terms.
 func statFrom(info *unix.KinfoProc) procfs.ProcStat {
 	const stopped, zombie = 4, 5 // SSTOP, SZOMB
 	state := "S"
@@ -59,8 +59,8 @@ func statFrom(info *unix.KinfoProc) procfs.ProcStat {
 	}
 }
 
-// sinceBoot returns 0: without processes in a census nothing needs it.
+// sinceBoot returns 0: nothing needs it if a census has no processes.
 func sinceBoot() time.Duration { return 0 }
 
-// selfMemory returns the most memory that this process has had.
+// selfMemory returns the largest memory of this process so far.
 func selfMemory(used syscall.Rusage) int64 { return used.Maxrss }

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Metered reports whether the kernel says what other processes use.
+// Metered reports whether the kernel reports the resource use of other processes.
 const Metered = true
 
 func everyProcess() []procfs.ProcStat { return processStats(procfs.DefaultMountPoint) }

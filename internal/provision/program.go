@@ -28,9 +28,9 @@ func RegisterProgram(name string, run func(args []string) int) {
 	programs[name] = run
 }
 
-// Main must be called first in main, and in TestMain of tests that start brokers: where this process was started to
-// supervise a broker or to be one, Main does that and exits; otherwise it returns at once. No process that is started from then on has the
-// files that were open in this one when it was started.
+// Main must be called first in main, and in TestMain of tests that start brokers. If this process was started to supervise a
+// broker or to be one, Main does that and exits; otherwise it returns at once. Processes that are started from then on don't
+// inherit files that were open when this one started.
 func Main() {
 	mainCalled = true
 	keepInherited()
@@ -45,7 +45,7 @@ func Main() {
 	}
 }
 
-// keepInherited keeps what the starter of this process left open from the processes that this one starts: brokers may run as another user.
+// keepInherited prevents processes started by this one from inheriting its starter's open files: brokers may run as another user.
 func keepInherited() {
 	open, _ := os.ReadDir("/dev/fd")
 	for _, entry := range open {
@@ -55,8 +55,8 @@ func keepInherited() {
 	}
 }
 
-// runProgram is called as USER PARENT NAME ARGS…; 0 keeps the user. An in-binary program gives its
-// privileges up itself because the user that it runs as may not be able to execute our file (below /root, say).
+// runProgram is called with USER PARENT NAME ARGS…; 0 keeps the user. An in-binary program drops its privileges itself because
+// the user that it runs as may not be able to execute our file (below /root, for example).
 func runProgram(args []string) int {
 	runtime.LockOSThread()
 	if len(args) < 3 {
@@ -71,7 +71,7 @@ func runProgram(args []string) int {
 		fmt.Fprintf(os.Stderr, "no program %q in this executable\n", name)
 		return 2
 	}
-	// The kernel calls it exe, after /proc/self/exe. As another user it could no longer set its name.
+	// Otherwise the kernel calls it exe, after /proc/self/exe. As another user it could no longer set its name.
 	_ = os.WriteFile("/proc/self/comm", []byte(name), 0o644)
 	if user != 0 {
 		if err := dropTo(user); err != nil {
@@ -79,7 +79,7 @@ func runProgram(args []string) int {
 			return 2
 		}
 	}
-	// The kernel forgets the wish to die with the parent when the user changes.
+	// Changing the user clears the setting of dieWith.
 	if err := dieWith(parent); err != nil {
 		return 2
 	}
@@ -97,7 +97,7 @@ func dropTo(user int) error {
 	return syscall.Setuid(user)
 }
 
-// errOrphaned is a parent that was gone before we could wish to die with it.
+// errOrphaned means that the parent had ended before dieWith.
 var errOrphaned = errors.New("the supervisor has ended")
 
 // programCommand returns the command by which the supervisor calls itself to run j's in-binary program.

@@ -8,13 +8,13 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// Queue reads how long the threads of this process were ready to run and waited for a core. The zero value is ready; it
-// is safe for use by several goroutines.
+// Queue reads how long the threads of this process were ready to run and waited for a core. The zero value is ready to use; it is
+// safe for use by several goroutines.
 type Queue struct {
-	mount string // of /proc; empty: the usual place
+	mount string // of /proc; empty: /proc
 
 	mu    sync.Mutex
-	ended time.Duration // of threads that are gone
+	ended time.Duration // of threads that have ended
 	seen  Threads
 }
 
@@ -34,7 +34,7 @@ func (q *Queue) Delay() time.Duration {
 	}
 	sum := time.Duration(0)
 	for id, last := range q.seen {
-		if t, ok := now[id]; !ok || t.Waited < last.Waited { // ended; its number may have been given to another
+		if t, ok := now[id]; !ok || t.Waited < last.Waited { // it has ended; its number may belong to another thread now
 			q.ended += last.Waited
 		}
 	}

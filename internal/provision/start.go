@@ -26,11 +26,11 @@ type Options struct {
 	Nodes   int            // 0: 1
 	TLS     bool           // on the client port
 	Mutual  bool           // TLS, and a client certificate is demanded
-	Login   *Login         // the only one that the broker lets in; nil: its default
+	Login   *Login         // the only user that the broker accepts; nil: its default
 	Server  map[string]any // server settings by their native names
-	Ports   map[string]int // wanted ports of node 1 by the recipe's names; free ones are found for the others
+	Ports   map[string]int // wanted ports of node 1 by the recipe's names; other ports are chosen freely
 	Limits  Limits         // of each node
-	// Far returns, for the address of a node's port Recipe.Far, the one that clients are given: that of a proxy to it. Nil:
+	// Far returns the address to advertise to clients for the address of a node's port Recipe.Far: that of a proxy to it. Nil:
 	// there is no such port.
 	Far      func(address string) (told string, err error)
 	Keep     bool          // leave the directories behind
@@ -42,7 +42,7 @@ const (
 	stopDeadline  = 15 * time.Second
 	probeFirst    = 10 * time.Millisecond
 	probeLast     = 500 * time.Millisecond
-	probeLimit    = 15 * time.Second // for one probe: a hung one must not eat the whole deadline
+	probeLimit    = 15 * time.Second // for one probe: a hanging one must not use up the deadline
 )
 
 // plainWord fits the configuration of every broker without quoting.
@@ -50,8 +50,8 @@ var plainWord = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
 var portClash = regexp.MustCompile(`(?i)address (already )?in use|eaddrinuse|port .*in use`)
 
-// Start installs the broker where necessary, starts it and blocks until it is ready. After an error it leaves nothing
-// behind. Errors: *ErrRefused, *ErrSetting, *ErrMissing, *ErrNoDisk, *ErrPortInUse, *ErrDied, *ErrNotReady, or ctx's.
+// Start installs the broker if necessary, starts it and blocks until it is ready. After an error it leaves nothing behind.
+// Errors: *ErrRefused, *ErrSetting, *ErrMissing, *ErrNoDisk, *ErrPortInUse, *ErrDied, *ErrNotReady, or ctx's.
 func (h *Host) Start(ctx context.Context, o Options) (*Instance, error) {
 	recipe, err := o.complete()
 	if err != nil {
@@ -79,7 +79,7 @@ func (h *Host) Start(ctx context.Context, o Options) (*Instance, error) {
 	}
 }
 
-// complete fills in defaults and refuses what the recipe can't do.
+// complete fills in defaults and refuses options that the recipe doesn't support.
 func (o *Options) complete() (*Recipe, error) {
 	r, v, err := startable(o.Broker, o.Version)
 	if err != nil {
@@ -111,11 +111,10 @@ func (o *Options) complete() (*Recipe, error) {
 	return r, nil
 }
 
-// settingName matches the names of settings of every product; any other character would end the name in some format of
-// configuration files.
+// settingName matches the setting names of every product; any other character would end the name in some configuration format.
 var settingName = regexp.MustCompile(`^[A-Za-z0-9_.:+/$@*-]*$`)
 
-// plainSettings refuses settings that could write others, in any format that a recipe writes.
+// plainSettings refuses settings whose text could set other ones, in any format that a recipe writes.
 func plainSettings(settings map[string]any) error {
 	for _, name := range slices.Sorted(maps.Keys(settings)) {
 		switch value := settings[name].(type) {
@@ -132,7 +131,7 @@ func plainSettings(settings map[string]any) error {
 	return nil
 }
 
-// unbroken reports whether r ends a line somewhere, or is another control character.
+// unbroken reports whether r ends a line in some format, or is another control character.
 func unbroken(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }
 
 // clashed reports whether a broker ended because another program took its port between our check and its bind.
@@ -190,7 +189,7 @@ func (h *Host) startOnce(ctx context.Context, r *Recipe, install string, o Optio
 	return in, nil
 }
 
-// create makes an instance that has its directory and nothing else.
+// create makes an instance that has only its directory.
 func (h *Host) create(r *Recipe, install string, o Options) (*Instance, error) {
 	id := newID(o.Broker)
 	user, lock, err := h.takeUser()
@@ -213,8 +212,8 @@ func (h *Host) create(r *Recipe, install string, o Options) (*Instance, error) {
 	return in, nil
 }
 
-// prepare makes the nodes' directories, ports and certificates. It first saves which process owns the instance, so that
-// sweepRuns can clean up after a crash at any moment.
+// prepare makes the nodes' directories, ports and certificates. It first saves which process owns the instance, so that sweepRuns
+// can clean up after a crash at any time.
 func (in *Instance) prepare(o Options) (err error) {
 	c := in.cluster
 	if in.held, err = hold(c.dir); err != nil {
@@ -251,7 +250,7 @@ func (in *Instance) prepare(o Options) (err error) {
 				return err
 			}
 		}
-		wanted = nil // they are those of the first node
+		wanted = nil // they are for the first node only
 	}
 	if o.TLS {
 		if c.TLS, err = makeTLSFiles(filepath.Join(c.dir, "tls"), c.ID, c.user); err != nil {
@@ -268,7 +267,7 @@ func newID(broker string) string {
 	return "bm-" + broker + "-" + hex.EncodeToString(b[:])
 }
 
-// explain turns a failure into the kind of error it is.
+// explain turns a failure into one of the documented errors.
 func (in *Instance) explain(ctx context.Context, err error, began time.Time) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -286,8 +285,8 @@ func (in *Instance) explain(ctx context.Context, err error, began time.Time) err
 	return err
 }
 
-// until asks again and again until ask agrees, and gives up at once when one of the members has ended. An *ErrNotReady
-// names the node; 0: the cluster.
+// until repeats ask until it succeeds, and gives up at once when one of the members has ended. An *ErrNotReady names the node; 0:
+// the cluster.
 func (in *Instance) until(ctx context.Context, node int, members []*member, ask func(context.Context) error) error {
 	alive, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -11,7 +11,7 @@ import (
 	"github.com/brokermark/brokermark/internal/bounded"
 )
 
-// State is what an instance's directory says about it, for other runs of the tool.
+// State is the description of an instance in its directory, for other runs of the tool.
 type State struct {
 	Form      int // of this description, see stateForm
 	ID        string
@@ -24,7 +24,7 @@ type State struct {
 	Running   int // nodes alive now; not stored
 
 	Owner    identity // the tool that started it
-	User     int      // that its processes run as; 0: the owner's
+	User     int      // of its processes; 0: the owner's
 	Install  string
 	Settings map[string]any    `json:",omitempty"` // of a broker; those of a part may hold the password of an attached broker
 	Facts    map[string]string `json:",omitempty"`
@@ -41,10 +41,10 @@ type nodeState struct {
 
 const stateFile = "state.json"
 
-// stateForm is the version of the form of a state. One of another version is refused.
+// stateForm is the version of a state's format. A state of another version is refused.
 const stateForm = 2
 
-// save writes the state down; by rename, because another tool may be reading it.
+// save writes the state by renaming a file, because another tool may be reading it.
 func (in *Instance) save() error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -76,7 +76,7 @@ func (in *Instance) save() error {
 	return os.Rename(temp, filepath.Join(c.dir, stateFile))
 }
 
-// writeSynced returns when the content is on the disk: a file that is renamed before may be empty after a power loss.
+// writeSynced returns when the content is on the disk: a file that is renamed earlier may be empty after a power failure.
 func writeSynced(path string, content []byte) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, privateFile)
 	if err != nil {
@@ -102,7 +102,7 @@ func decodeState(path string, b []byte) (s State, err error) {
 	if s.Form != stateForm {
 		return State{}, fmt.Errorf("%s was written by another version of brokermark", path)
 	}
-	s.Running = 0 // whatever the file says
+	s.Running = 0 // regardless of the file
 	for _, n := range s.Nodes {
 		if n.Supervisor.alive() {
 			s.Running++

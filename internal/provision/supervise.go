@@ -14,7 +14,7 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// job is what a supervisor reads from the first line of its standard input.
+// job is the first line of a supervisor's standard input.
 type job struct {
 	Path    string
 	Args    []string
@@ -22,21 +22,21 @@ type job struct {
 	Dir     string
 	Program string // instead of Path
 	Input   []byte // of its standard input
-	User    int    // whose group has the same number; 0: keep
-	Mask    int    // of the modes of files that it makes; 0: keep
-	// Remove is deleted when the tool ends without instructions (killed, crashed), or shut if Keep is set.
+	User    int    // number of the user and its group; 0: keep
+	Mask    int    // umask of the process; 0: keep
+	// Remove is deleted when the tool ends without instructions (killed, crashed), or made private (shut) if Keep is set.
 	Remove string
 	Keep   bool
-	// Home is the home of the node's processes alone: if the supervisor is killed, processes with this home are ended.
-	// Empty if there is none; the supervisor doesn't get it.
+	// Home is a home directory that only the node's processes have: if the supervisor is killed, processes with this home are
+	// ended. Empty if there is none; the supervisor doesn't get it.
 	Home string `json:"-"`
-	// Groups are made before the process starts in them, and removed when the whole tree has ended.
+	// Groups are created before the process starts in them, and removed when the whole tree has ended.
 	Groups []group `json:",omitempty"`
-	// Locks is how many inherited descriptors follow the status pipe; they only have to stay open.
+	// Locks is the number of inherited descriptors after the status pipe; they only have to stay open.
 	Locks int
 }
 
-// fate is what a supervisor reports on its status pipe: first a start (PID or Error), then the end.
+// fate is a supervisor's report on its status pipe: first a start (PID or Error), then the end.
 type fate struct {
 	PID   int    `json:",omitempty"`
 	Error string `json:",omitempty"`
@@ -67,26 +67,25 @@ const statusFD = 3
 // maxJob bounds the line of a job, in bytes: a topology in its input may have a million topics.
 const maxJob = 1 << 30
 
-// Words a supervisor understands on its standard input after the job. The end of that input means kill and remove:
-// the tool is gone, however it went.
+// Words that a supervisor understands on its standard input after the job. The end of that input means kill and remove: the tool
+// has ended.
 const (
 	wordTerm   = "term"   // SIGTERM to the main process
 	wordKill   = "kill"   // SIGKILL to the whole tree
-	wordDetach = "detach" // from now on the end of the input means nothing
-	// wordDismiss lets a supervisor go whose broker has ended; until then it guards the directory.
+	wordDetach = "detach" // from now on the end of the input is ignored
+	// wordDismiss ends a supervisor whose broker has ended; until then it guards the directory.
 	wordDismiss = "dismiss"
 	toolGone    = "" // stands for the end of the input
 )
 
 const openFiles = 65536
 
-// supervise runs one broker process and outlives it. It is a process of its own so that nothing that happens to the tool,
-// not even kill -9, can leave a broker behind: it adopts the broker's orphans (child subreaper), and the end of its input
-// means that the tool is gone.
+// supervise runs one broker process and outlives it. It is a process of its own so that a broker can't survive the tool, not even
+// after kill -9: it adopts the broker's orphans (child subreaper), and the end of its input means that the tool has ended.
 func supervise() int {
-	// Pdeathsig is tied to the thread that forked, so that thread must live as long as we do.
+	// Pdeathsig is tied to the forking thread, so that thread must live as long as we do.
 	runtime.LockOSThread()
-	// Caught rather than ignored: an ignored signal would stay ignored in the broker.
+	// Caught rather than ignored: the broker would inherit an ignored signal.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	status := os.NewFile(statusFD, "status")
 	syscall.CloseOnExec(statusFD)
@@ -156,7 +155,7 @@ func (w *watch) untilEnd() syscall.WaitStatus {
 			switch word {
 			case wordTerm:
 				_ = syscall.Kill(w.main, syscall.SIGTERM)
-				thaw(os.Getpid()) // a paused process would never see it
+				thaw(os.Getpid()) // a paused process would not handle it
 			case wordDetach:
 				w.detached = true
 			case toolGone:
@@ -171,7 +170,7 @@ func (w *watch) untilEnd() syscall.WaitStatus {
 	}
 }
 
-// untilDismissed keeps guarding the directory of a broker that has ended for as long as the tool may still use it.
+// untilDismissed guards the directory of a broker that has ended for as long as the tool may still use it.
 func (w *watch) untilDismissed() {
 	for !w.detached && !w.orphaned {
 		switch <-w.words {
@@ -239,7 +238,7 @@ func (j job) input() (*os.File, error) {
 	if err == nil {
 		go func() {
 			defer w.Close()
-			_, _ = w.Write(j.Input) // fails when the process ends before it has read all
+			_, _ = w.Write(j.Input) // fails if the process ends before it has read everything
 		}()
 	}
 	return r, err
@@ -254,7 +253,7 @@ func raiseOpenFiles() {
 	}
 }
 
-// reap collects every child, adopted ones included. gone is closed when there is none left after main ended.
+// reap collects every child, adopted ones included. It closes gone when main has ended and no child is left.
 func reap(main int, ended chan<- syscall.WaitStatus, gone chan<- struct{}) {
 	for {
 		var ws syscall.WaitStatus
@@ -270,8 +269,8 @@ func reap(main int, ended chan<- syscall.WaitStatus, gone chan<- struct{}) {
 	}
 }
 
-// killTree kills everything below root until the reaper finds no child. Once is not enough: a process may fork
-// between our look and our signal.
+// killTree kills everything below root until the reaper finds no child. Once is not enough: a process may fork between the
+// listing and the signal.
 func killTree(root int, gone <-chan struct{}) {
 	for {
 		for _, p := range descendants(root) {
@@ -299,7 +298,7 @@ func endOf(ws syscall.WaitStatus) fate {
 	return f
 }
 
-// removeStubborn deletes dir although a sibling node may still be writing into it for a moment.
+// removeStubborn deletes dir, repeatedly if a sibling node still writes into it for a moment.
 func removeStubborn(dir string) {
 	for range 200 {
 		if err := remove(dir); err == nil {

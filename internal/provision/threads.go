@@ -11,13 +11,14 @@ import (
 	"github.com/prometheus/procfs/blockdevice"
 )
 
-// Thread is what a thread has used so far.
+// Thread is the use of a thread so far.
 type Thread struct {
 	Ran, Waited time.Duration // on a core; ready to run and without one
 	pid         int           // of its process
 }
 
-// Threads are the threads of some processes, by their ids, as of one reading. They are empty where the kernel does not account for them.
+// Threads are the threads of some processes, by thread ID, at one reading. They are empty if the kernel does not account for
+// threads.
 type Threads map[int]Thread
 
 // ThreadsOf takes a reading of all threads of some processes. It takes about ten microseconds for each thread, and lets other goroutines
@@ -42,11 +43,11 @@ func threadsOf(mount string, pids []int) Threads {
 	return all
 }
 
-// compiler begins the names of threads in which a JVM compiles, as the kernel cuts them: no message waits for those.
+// compiler begins the names of a JVM's compiler threads, as the kernel shortens them: no message waits for those.
 const compiler = "CompilerThre"
 
-// Hottest returns the name of the thread that ran longest since an earlier reading, and what it used since then. The name is empty if the
-// thread has ended; the zero Thread stands for none. Threads that ended before t was read are not known.
+// Hottest returns the name of the thread that ran longest since an earlier reading, and its use since then. The name is empty if
+// the thread has ended; the zero Thread means none. Threads that ended before t was read are not known.
 func (t Threads) Hottest(earlier Threads) (name string, used Thread) {
 	type candidate struct {
 		id int
@@ -55,7 +56,7 @@ func (t Threads) Hottest(earlier Threads) (name string, used Thread) {
 	var all []candidate
 	for id, now := range t {
 		before := earlier[id]
-		if before.pid != now.pid || before.Ran > now.Ran { // the number of a thread that has ended
+		if before.pid != now.pid || before.Ran > now.Ran { // the number belonged to a thread that has ended
 			before = Thread{}
 		}
 		all = append(all, candidate{id, Thread{Ran: now.Ran - before.Ran, Waited: max(0, now.Waited-before.Waited), pid: now.pid}})
@@ -69,10 +70,10 @@ func (t Threads) Hottest(earlier Threads) (name string, used Thread) {
 	return "", Thread{}
 }
 
-// loader begins the name of the loader of programs whose packages were unpacked without root.
+// loader begins the name of the dynamic loader of programs whose packages were unpacked without root.
 const loader = "ld-linux"
 
-// threadName returns the name that a process has given one of its threads, up to 15 bytes of it.
+// threadName returns the name that a process has given one of its threads: its first 15 bytes.
 func threadName(pid, id int) string {
 	fs, err := procfs.NewFS(procfs.DefaultMountPoint)
 	if err != nil {
@@ -86,7 +87,7 @@ func threadName(pid, id int) string {
 	if err != nil {
 		return ""
 	}
-	if strings.HasPrefix(name, loader) { // the kernel calls a program that a loader was told to start, and its threads, by the loader's name
+	if strings.HasPrefix(name, loader) { // the kernel names a program that a loader has started, and its threads, after the loader
 		words, _ := t.CmdLine()
 		if i := slices.Index(words, "--argv0"); i >= 0 && i+1 < len(words) {
 			return words[i+1]
@@ -95,11 +96,11 @@ func threadName(pid, id int) string {
 	return name
 }
 
-// Waits holds how long threads of this machine have waited so far, and how long its disks have worked. All values only
-// grow. Values that the kernel does not report are 0.
+// Waits holds how long threads of this machine have waited so far, and how long its disks have been busy. All values only grow.
+// Values that the kernel does not report are 0.
 type Waits struct {
-	CPU, IO, Memory time.Duration            // in which at least one thread waited for it (/proc/pressure)
-	Disks           map[string]time.Duration // by name: in which a disk had something to do (/proc/diskstats)
+	CPU, IO, Memory time.Duration            // time in which at least one thread waited for it (/proc/pressure)
+	Disks           map[string]time.Duration // by name: time in which a disk was busy (/proc/diskstats)
 }
 
 // ReadWaits takes a reading. It takes less than a millisecond.
@@ -121,7 +122,7 @@ func ReadWaits() Waits {
 	return w
 }
 
-// Busiest returns the disk that had something to do for the longest time since an earlier reading, and for how long.
+// Busiest returns the disk that was busy for the longest time since an earlier reading, and that time.
 func (w Waits) Busiest(earlier Waits) (disk string, worked time.Duration) {
 	for name, now := range w.Disks {
 		if before, known := earlier.Disks[name]; known && now-before > worked {

@@ -18,7 +18,7 @@ import (
 )
 
 // TLSFiles are the PEM files of one cluster: its own certificate authority, one server certificate valid for localhost and
-// 127.0.0.1, and one client certificate. They belong to our user; the user that the broker runs as may read them.
+// 127.0.0.1, and one client certificate. They belong to our user; the broker's user may read them.
 type TLSFiles struct {
 	CA                    string // ca.pem
 	Cert, Key             string // server.pem, server.key (PKCS#8)
@@ -28,11 +28,11 @@ type TLSFiles struct {
 
 const certificateLife = 30 * 24 * time.Hour
 
-// NodeRole marks the certificates of nodes, not those of clients.
+// NodeRole marks the certificates of nodes; clients' certificates don't have it.
 const NodeRole = "node"
 
-// makeTLSFiles makes an authority of its own for every cluster; its key never reaches the disk. The group, unless it is 0,
-// may read the files but not change them: we read them again later, and must find the same files.
+// makeTLSFiles creates a certificate authority for every cluster; its key never reaches the disk. The group, unless it is 0, may
+// read the files but not change them, because we read them again later.
 func makeTLSFiles(dir, name string, group int) (*TLSFiles, error) {
 	f := &TLSFiles{
 		CA:   filepath.Join(dir, "ca.pem"),
@@ -43,7 +43,7 @@ func makeTLSFiles(dir, name string, group int) (*TLSFiles, error) {
 	if err != nil {
 		return nil, err
 	}
-	node, err := ca.issue("localhost", 2, "0:"+NodeRole) // as BookKeeper reads roles
+	node, err := ca.issue("localhost", 2, "0:"+NodeRole) // as BookKeeper expects roles
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func makeTLSFiles(dir, name string, group int) (*TLSFiles, error) {
 	return f, nil
 }
 
-// ClientConfig trusts the cluster's own authority only, and shows the client certificate when asked for one.
+// ClientConfig trusts only the cluster's own authority, and presents the client certificate on request.
 func (f *TLSFiles) ClientConfig() (*tls.Config, error) {
 	ca, err := os.ReadFile(f.CA)
 	if err != nil {
@@ -88,7 +88,7 @@ type KeyPair struct {
 	key       *ecdsa.PrivateKey
 }
 
-// NewKeyPair makes a key and a certificate for it, which the issuer signs; nil: itself.
+// NewKeyPair creates a key and a certificate for it, signed by the issuer; nil: self-signed.
 func NewKeyPair(t *x509.Certificate, issuer *KeyPair) (*KeyPair, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -19,18 +19,19 @@ type Step struct {
 	Name string
 	Path string
 	Args []string // without the program's own name
-	// Done makes the step run to its end, and only once: the file of this name is created after it has succeeded, and a
+	// Done makes the step run to its end, and only once: the file of this name is created after the step has succeeded, and a
 	// step whose file exists is skipped.
 	Done string
-	// Ends means that the process ends by itself when its work is done: the node ends with the last of them.
+	// Ends means that the process ends by itself when its work is done: the node ends with the last such process.
 	Ends bool
-	// After is what must exist before the step starts: files (absolute paths) and TCP addresses that accept.
+	// After lists the conditions for starting the step: files that exist (absolute paths) and TCP addresses that accept
+	// connections.
 	After []string
 }
 
-// Together returns the command of a node that consists of several processes. They are started in the order of steps, with
-// one environment and one log, and stopped in the reverse order; the end of one of them is the end of the node, unless that
-// step Ends.
+// Together returns the command of a node that consists of several processes. They are started in the order of steps, with one
+// environment and one log, and stopped in the reverse order. The end of one of them is the end of the node, unless that step
+// Ends.
 func Together(env []string, steps ...Step) (Command, error) {
 	text, err := json.Marshal(steps)
 	return Command{Program: togetherProgram, Args: []string{string(text)}, Env: env}, err
@@ -79,7 +80,7 @@ func runTogether(args []string) int {
 	return 0
 }
 
-// errTold is the wish to end before everything was started.
+// errTold means that the node was asked to end before everything was started.
 var errTold = errors.New("told to end before all was started")
 
 func (p *part) hasEnded() error { return fmt.Errorf("%s has ended: %s", p.name, p.cmd.ProcessState) }
@@ -124,7 +125,7 @@ func (e *ensemble) launch(s Step) (*part, error) {
 	return p, nil
 }
 
-// wait returns when the node has to end: when it is asked to, when a part has ended that shouldn't, or when all that may end have ended.
+// wait returns when the node has to end: on request, when a part has ended unexpectedly, or when all parts with Ends have ended.
 func (e *ensemble) wait() error {
 	for left := len(e.running); left > 0; left-- {
 		select {
@@ -139,7 +140,7 @@ func (e *ensemble) wait() error {
 	return nil
 }
 
-// await returns when need is there, or an error if a process has ended or the node has to end.
+// await returns when need is available, or an error if a process has ended or the node has to end.
 func (e *ensemble) await(need string) error {
 	for !there(need) {
 		select {

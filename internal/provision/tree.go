@@ -11,8 +11,8 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// processStats lists the processes that a mount of /proc shows. It lets other goroutines run in between: it takes some milliseconds in
-// all, in which a producer would be late.
+// processStats lists the processes of a mount of /proc. It lets other goroutines run in between: it takes some milliseconds, by
+// which a producer would be late.
 func processStats(mount string) []procfs.ProcStat {
 	fs, err := procfs.NewFS(mount)
 	if err != nil {
@@ -47,7 +47,7 @@ func descendants(root int) []procfs.ProcStat {
 	return tree
 }
 
-// identity is a process that can't be confused with a later one of the same number.
+// identity identifies a process beyond the reuse of its number.
 type identity struct {
 	PID   int
 	Start uint64 // clock ticks since boot; on a Mac microseconds since 1970
@@ -65,7 +65,7 @@ func (i identity) alive() bool {
 	return err == nil && s.Starttime == i.Start && s.State != "Z" && s.State != "X"
 }
 
-// Disk is the bytes that processes caused to be read from and written to disks; -1 if the kernel does not report them.
+// Disk is the number of bytes that processes read from and wrote to disks; -1 if the kernel does not report them.
 type Disk struct{ DiskReadBytes, DiskWriteBytes int64 }
 
 var untold = Disk{-1, -1}
@@ -92,8 +92,8 @@ func (d *Disk) add(e Disk) {
 	*d = Disk{sum(d.DiskReadBytes, e.DiskReadBytes), sum(d.DiskWriteBytes, e.DiskWriteBytes)}
 }
 
-// freeze and thaw act on the whole tree below root until every member obeys: one may fork while we look. A process
-// that waits for its disk (D) obeys as soon as the disk answers; it is not waited for.
+// freeze and thaw act on the whole tree below root until every process obeys: one may fork during the listing. A process that
+// waits for its disk (D) obeys as soon as the disk answers; they don't wait for it.
 func freeze(root int) bool {
 	told := map[identity]bool{}
 	for range 500 {
@@ -131,9 +131,9 @@ func thaw(root int) {
 	}
 }
 
-// killBelow kills what a killed supervisor has left behind: processes whose home is dir or lies under it.
+// killBelow kills the leftovers of a killed supervisor: processes whose home is dir or below it.
 func killBelow(dir string) {
-	for range 100 { // one may fork between our look and our signal
+	for range 100 { // a process may fork between the listing and the signal
 		pids := below(dir)
 		if len(pids) == 0 {
 			return
@@ -145,7 +145,7 @@ func killBelow(dir string) {
 	}
 }
 
-// below lists processes whose home is dir or lies under it. One that has ended has none, even if it was not waited for yet.
+// below lists processes whose home is dir or below it. An ended process has none, even if it was not reaped yet.
 func below(dir string) []int {
 	procs, err := procfs.AllProcs()
 	if err != nil {

@@ -2,5 +2,5 @@
 
 package provision
 
-// trimLog does nothing: here no broker with a log of its own can be started.
+// trimLog does nothing: brokers with a log of their own can't be started on this system.
 func trimLog() {}

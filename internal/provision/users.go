@@ -16,19 +16,19 @@ import (
 	"time"
 )
 
-// The numbers of users, and of groups, that neither distributions nor systemd assign. If we are root, the first one without
-// a name on this machine is the user for programs of installations; each instance has one of the others to itself. The user
-// nobody would not do, since other services run as nobody.
+// The numbers of users, and of groups, that neither distributions nor systemd assign. If we are root, the first one without a
+// name on this machine is the user for programs of installations; each instance has another one of its own. The user nobody is
+// not suitable, since other services run as nobody.
 const (
 	firstUser = 60900
 	lastUser  = 60999
 )
 
-// usersDir holds a file for each user that an instance has or had. The tool and its supervisors hold a shared lock on the
-// file for as long as the instance's directory and processes may be there.
+// usersDir holds a file for each user that an instance has or had. The tool and its supervisors hold a shared lock on the file
+// for as long as the instance's directory and processes may exist.
 var usersDir = filepath.Join(volatileDir, "brokermark-users")
 
-// installer returns the user that programs of installations run as; 0 if we are not root and they run as our user.
+// installer returns the user for programs of installations; 0 if we are not root and they run as our user.
 func installer() (int, error) {
 	if os.Geteuid() != 0 {
 		return 0, nil
@@ -40,8 +40,8 @@ func installer() (int, error) {
 	return free[0], nil
 }
 
-// takeUser finds a user for an instance of this host, which is the instance's alone until the last copy of the lock is closed. Without
-// root it returns 0 and no lock.
+// takeUser finds a user for an instance of this host. No other instance gets it until the last copy of the lock is closed.
+// Without root it returns 0 and no lock.
 func (h *Host) takeUser() (id int, lock *os.File, err error) {
 	if os.Geteuid() != 0 {
 		return 0, nil, nil
@@ -75,7 +75,7 @@ func (h *Host) takeUser() (id int, lock *os.File, err error) {
 	return 0, nil, fmt.Errorf("all users that a broker could run as (%d to %d) are in use", free[1], free[len(free)-1])
 }
 
-// holdUser shares the lock of a user that a running instance has.
+// holdUser takes a shared lock on the user of a running instance.
 func holdUser(id int) (*os.File, error) {
 	if id == 0 {
 		return nil, nil
@@ -85,7 +85,7 @@ func holdUser(id int) (*os.File, error) {
 
 func userFile(id int) string { return filepath.Join(usersDir, strconv.Itoa(id)) }
 
-// chooseAlone keeps others from choosing until the file is closed: between a choice and its shared lock a user looks free.
+// chooseAlone prevents others from choosing until the file is closed: between a choice and its shared lock a user looks free.
 func chooseAlone() (*os.File, error) {
 	if err := os.MkdirAll(volatileDir, 0o755); err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func chooseAlone() (*os.File, error) {
 	return openLocked(usersDir, os.O_RDONLY, syscall.LOCK_EX)
 }
 
-// usersSeen returns the users that are taken although no lock may say so: of processes that a killed supervisor left, and
+// usersSeen returns the users that are in use although no lock may show it: users of processes left by a killed supervisor, and
 // of directories that containers share or that are not removed yet.
 func (h *Host) usersSeen() map[int]bool {
 	seen := usersOfProcesses()
@@ -111,7 +111,7 @@ func (h *Host) usersSeen() map[int]bool {
 	return seen
 }
 
-// nameless are the users that brokers and installations may run as: at least two.
+// nameless are the users for brokers and installations: at least two.
 var nameless = sync.OnceValues(findNameless)
 
 func findNameless() (free []int, err error) {
@@ -132,11 +132,11 @@ func findNameless() (free []int, err error) {
 	return free, nil
 }
 
-// patience is how long a directory service may take to answer.
+// patience is the time limit for a directory service.
 const patience = 20 * time.Second
 
-// listed returns those of the numbers that getent finds in the machine's databases: a program without the C library sees
-// only files, but users may be kept elsewhere. Without getent there is no other place.
+// listed returns the numbers that getent finds in the machine's databases: a program without the C library sees only files, but
+// users may be kept elsewhere. Without getent there is no other place.
 func listed(databases ...string) (map[int]bool, error) {
 	getent, err := exec.LookPath("getent")
 	if err != nil {

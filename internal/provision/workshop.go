@@ -15,9 +15,8 @@ import (
 	"strings"
 )
 
-// Run runs a program of the installation to its end and returns what it printed. The program, which is other people's code,
-// runs as a user that owns nothing else, in a directory of its own that is removed afterwards, without the caller's
-// environment.
+// Run runs a program of the installation to its end and returns its output. Other people wrote the program, so it runs as a user
+// that owns nothing else, in a directory of its own that is removed afterwards, without the caller's environment.
 func (i *Install) Run(ctx context.Context, c Command) (string, error) {
 	path, err := exec.LookPath(c.Path)
 	if err != nil {
@@ -34,10 +33,10 @@ func (i *Install) Run(ctx context.Context, c Command) (string, error) {
 	return i.execute(ctx, work.job(path, c.Args, c.Env))
 }
 
-// workshop is a directory that a program of others works in: its home, and all that it may write to.
+// workshop is a directory for a third-party program: its home, and the only place that it may write to.
 type workshop struct {
 	dir  string
-	user int // 0: ourselves
+	user int // 0: our own
 }
 
 // workshop creates one with these files in it. It changes the owner last, since the new owner may put links into it.
@@ -45,7 +44,7 @@ func (i *Install) workshop(files map[string][]byte) (w workshop, leave func(), e
 	if w.user, err = installer(); err != nil {
 		return w, nil, err
 	}
-	w.dir, err = os.MkdirTemp(i.Dir, ".work-") // there, so that it goes with what a killed tool leaves
+	w.dir, err = os.MkdirTemp(i.Dir, ".work-") // in Dir, so that it is removed with the leftovers of a killed tool
 	if err != nil {
 		return w, nil, err
 	}
@@ -70,13 +69,13 @@ func (i *Install) workshop(files map[string][]byte) (w workshop, leave func(), e
 	return w, leave, nil
 }
 
-// job runs a program in the workshop.
+// job returns the job that runs a program in the workshop.
 func (w workshop) job(path string, args, env []string) job {
 	return job{Path: path, Args: args, Env: cleanEnvironment(w.dir, env), Dir: w.dir, User: w.user}
 }
 
-// own runs one of the machine's programs (a package manager, tar, a compiler) as our user, since its files must not belong
-// to the user for other people's programs.
+// own runs one of the machine's programs (a package manager, tar, a compiler) as our user, since its files must not belong to the
+// user for third-party programs.
 func (i *Install) own(ctx context.Context, dir string, env []string, name string, args ...string) error {
 	path, err := exec.LookPath(name)
 	if err != nil {
@@ -87,15 +86,15 @@ func (i *Install) own(ctx context.Context, dir string, env []string, name string
 	return err
 }
 
-// execute runs j to its end and returns what it printed, which is also the end of an error. It ends, with all it started,
-// when ctx or the tool ends.
+// execute runs j to its end and returns its output, the end of which is also part of an error. The process and its children are
+// killed when ctx or the tool ends.
 func (i *Install) execute(ctx context.Context, j job) (string, error) {
 	out, err := os.CreateTemp("", "brokermark-install-")
 	if err != nil {
 		return "", err
 	}
 	defer out.Close()
-	os.Remove(out.Name()) // already: a killed tool leaves no file either
+	os.Remove(out.Name()) // now, so that a killed tool leaves no file either
 	name := filepath.Base(j.Path)
 	j.Remove = i.Dir
 	text, end, err := runToEnd(ctx, j, out)
@@ -110,8 +109,8 @@ func (i *Install) execute(ctx context.Context, j job) (string, error) {
 	return text, nil
 }
 
-// The caller's variables that a package manager gets, if they are set: how to reach a registry, and what its own program
-// reads. All others, such as passwords of stores and clouds, are kept from other people's code.
+// The caller's variables that a package manager gets if they are set: those for reaching a registry, and those of its own
+// program. Third-party programs get no others, such as passwords of stores and clouds.
 var (
 	network = []string{
 		"http_proxy", "https_proxy", "ftp_proxy", "no_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "FTP_PROXY", "NO_PROXY", "ALL_PROXY",
@@ -123,7 +122,7 @@ var (
 		"GOPROXY", "GONOPROXY", "GOPRIVATE", "GOSUMDB", "GONOSUMDB", "GOINSECURE", "GOAUTH", "GOPATH", "GOMODCACHE", "GOCACHE", "GOENV", "GOVCS",
 		"XDG_CACHE_HOME", "XDG_CONFIG_HOME",
 	}
-	// environmentIn are variables that Maven's settings name.
+	// environmentIn matches the variables that Maven's settings name.
 	environmentIn = regexp.MustCompile(`\$\{env\.([A-Za-z_][A-Za-z0-9_]*)\}`)
 )
 
@@ -137,8 +136,8 @@ func handed(lists ...[]string) (env []string) {
 	return env
 }
 
-// cleanEnvironment starts from nothing: a program must behave the same for every user, and learn no secret. Its temporary
-// files are removed with its home. If own sets a variable twice, the last value holds.
+// cleanEnvironment returns a minimal environment: a program must behave the same for every user, and learn no secret. Its
+// temporary files are removed with its home. If own sets a variable twice, the last value holds.
 func cleanEnvironment(home string, own []string) []string {
 	env := map[string]string{"PATH": cmp.Or(os.Getenv("PATH"), usualPath), "HOME": home, "TMPDIR": home, "LANG": "C.UTF-8"}
 	for _, kv := range own {

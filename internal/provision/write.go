@@ -13,8 +13,7 @@ import (
 	"github.com/brokermark/brokermark/internal/bounded"
 )
 
-// A broker's configuration may hold a password, and its data may be private: only the user that it runs as may read and
-// write them.
+// A broker's configuration may hold a password, and its data may be private: only the broker's user may read and write them.
 const (
 	privateFile = 0o600
 	privateDir  = 0o700
@@ -22,11 +21,11 @@ const (
 	privateMask = 0o077
 )
 
-// Write makes the file name below the node's directory, directories on the way included, or replaces it. It belongs to the
-// user that the broker runs as, and no other may read it. Recipes write files only with it.
+// Write creates or replaces the file name below the node's directory, with all directories on the way. The file belongs to the
+// broker's user, and no other user may read it. Recipes write files only with it.
 //
-// The broker may own the directory already and put links into it: Write never writes outside the directory, and changes the
-// owner of the file that it just made, not of whatever has its name by then.
+// The broker may own the directory already and put links into it: Write never writes outside the directory, and changes the owner
+// of the file that it created, whatever has its name by then.
 func (n *Node) Write(name string, content []byte) error {
 	if err := n.MakeDir(path.Dir(name)); err != nil {
 		return err
@@ -52,7 +51,7 @@ func (n *Node) Write(name string, content []byte) error {
 	return nil
 }
 
-// make makes the node's directory.
+// make creates the node's directory.
 func (n *Node) make() error {
 	err := os.Mkdir(n.Dir, privateDir)
 	if user := n.Cluster.user; err == nil && user != 0 {
@@ -61,7 +60,7 @@ func (n *Node) make() error {
 	return err
 }
 
-// MakeDir makes the directory name below the node's directory, and those on the way, as Write makes files.
+// MakeDir creates the directory name below the node's directory, with all on the way, as Write does for files.
 func (n *Node) MakeDir(name string) error {
 	root, err := os.OpenRoot(n.Dir)
 	if err != nil {
@@ -92,8 +91,8 @@ func (n *Node) makeDir(root *os.Root, name string) error {
 	return n.own(d)
 }
 
-// Read reads a file below the node's directory, which the broker may have written: an ordinary one of at most limit bytes,
-// and nothing outside.
+// Read reads a file below the node's directory, which the broker may have written. It refuses files that are not regular, longer
+// than limit bytes, or outside the directory.
 func (n *Node) Read(name string, limit int64) ([]byte, error) {
 	root, err := os.OpenRoot(n.Dir)
 	if err != nil {
@@ -106,7 +105,7 @@ func (n *Node) Read(name string, limit int64) ([]byte, error) {
 // Log returns the end of the node's output, 16 MiB at most.
 func (n *Node) Log() ([]byte, error) { return lastBytes(n.LogPath(), 16<<20) }
 
-// show lets a group, unless it is 0, read a private file, or enter a private directory, that still belongs to our user.
+// show makes a private file or directory of our user readable for a group, unless the group is 0.
 func show(path string, group int) error {
 	if group == 0 {
 		return nil
@@ -130,7 +129,7 @@ func shut(dir string) error {
 	return errors.Join(os.Chmod(dir, privateDir), os.Lchown(dir, 0, 0))
 }
 
-// own hands an open file or directory, whatever it is called by now, to the user that the broker runs as.
+// own gives an open file or directory, whatever its name is by now, to the broker's user.
 func (n *Node) own(f *os.File) error {
 	if user := n.Cluster.user; user != 0 {
 		return f.Chown(user, user)
