@@ -1,15 +1,15 @@
 package study
 
-// about is what a person needs to know of one setting. fallback says the default in words where it depends on other
-// settings; otherwise the default is read off a completed Spec.
+// about documents one setting for users. fallback describes its default if that depends on other settings; otherwise the default
+// is read from a completed Spec.
 type about struct {
 	path, doc string
 	fallback  string
-	usual     func() string // fallback where it is the brokers', which register theirs
+	usual     func() string // fallback if the default is the broker's, which registers it
 	allowed   []string
 }
 
-// abouts is the one table of settings, in the order of Spec.
+// abouts documents all settings, in the order of Spec.
 var abouts = []about{
 	{path: "name", doc: "a name for people; not part of a point's identity", fallback: "the study's"},
 	{path: "label", doc: "a label for people; not part of a point's identity", fallback: "made from the axes"},
@@ -141,7 +141,7 @@ var abouts = []about{
 	{path: "brokerWarmup", doc: "how long a broker that was just started is driven, as fast as it follows, before anything is measured on it", fallback: "none"},
 }
 
-// aboutOf finds a row of the table.
+// aboutOf finds a setting's documentation by its path.
 var aboutOf = func() map[string]about {
 	m := map[string]about{}
 	for _, a := range abouts {

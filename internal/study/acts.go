@@ -6,23 +6,23 @@ import (
 	"time"
 )
 
-// Act is one thing that a fault does to the nodes that it names.
+// Act is one action of a fault on its nodes.
 type Act struct {
 	At   time.Duration // from the start of the measured phase
 	Do   string        // pause | resume | kill | restart
 	Node string        // as the spec names it: a number, "leader", "all", or a part of a pipeline
-	// Implied is set if the spec does not list the act: it ends a fault that lasts for a time.
+	// Implied is set if the spec does not list the act: it ends a fault with a duration.
 	Implied bool
-	// Ends is the pause or kill that this act ends; nil if it begins a fault, or is a restart of a node that runs.
+	// Ends is the pause or kill that this act ends; nil if it begins a fault, or restarts a running node.
 	Ends *Act
 }
 
 // endOf names the act that ends a fault.
 var endOf = map[string]string{"pause": "resume", "kill": "restart"}
 
-// Acts returns faults as acts, by time. A fault that lasts for a time has two: {at: 10s, do: pause, for: 3s} is a pause at 10 s and
-// a resume at 13 s. A resume or restart that the spec lists ends the last pause or kill of the same node before it that nothing
-// else has ended, and what it has ended does not end once more when its time is over.
+// Acts returns faults as acts, by time. A fault with a duration has two: {at: 10s, do: pause, for: 3s} is a pause at 10 s and a
+// resume at 13 s. A resume or restart in the spec ends the last pause or kill of the same node before it that is still open; that
+// fault then doesn't end again after its duration.
 func Acts(faults []Fault) []*Act {
 	var all []*Act
 	for _, f := range faults {

@@ -11,29 +11,29 @@ import (
 	"github.com/brokermark/brokermark/internal/usual"
 )
 
-// unasked are settings, or groups of them, that Asked leaves out: what names of points and loads say, what is no work, and how long and how often it
-// is measured.
+// unasked are settings, or groups of them, that Asked leaves out: those in the names of points and loads, those that are no work,
+// and the length and number of measurements.
 var unasked = []string{
 	"name", "label", "broker", "version", "login", "user", "oauth", "passwordEnv", "passwordFile", "caFile", "certFile", "keyFile", "delivery", "relays", "place",
 	"messageSize", "measure", "load", "warmup", "duration", "drain", "sustainable", "curve", "count", "backlog", "read", "objectives", "seed", "isolation",
 	"brokerWarmup", "payloadColumn", "topicPrefix", "server", "client", "topicConfig", "headers", "keys", "zipfExponent",
 }
 
-// causes are the settings that defaults of others follow from, beside the pipeline.
+// causes are the settings from which other defaults follow, beside the pipeline.
 var causes = []string{
 	"broker", "version", "attach", "delivery", "replicas", "measure", "generator", "topics", "partitionsPerTopic", "producersPerTopic",
 	"consumerPerSubscription", "messageSize", "payloadFile", "useRandomizedPayloads", "consumerDelay", "load.rate",
 }
 
-// nouns are the settings that are numbers of things.
+// nouns are the settings that count something, with the word for it.
 var nouns = map[string]string{
 	"nodes": "node", "replicas": "replica", "topics": "topic", "partitionsPerTopic": "partition", "producersPerTopic": "producer",
 	"subscriptionsPerTopic": "subscription", "consumerPerSubscription": "consumer", "connections": "connection",
 }
 
-// Asked lists the paths of what a complete spec asks for beside its broker, size, guarantee and load, that is no default:
-// subscriptionsPerTopic, client.linger.ms. How long and how often it is measured is left out. Of a spec that another tool's results were
-// imported with, what is not known is no wish.
+// Asked lists the paths of a complete spec's settings that are no defaults, beside broker, size, guarantee and load:
+// subscriptionsPerTopic, client.linger.ms. It leaves out the length and number of measurements. Unknown settings of specs
+// imported from another tool's results are left out, too.
 func (s Spec) Asked() []string {
 	d := newDraft("")
 	given := func(path string) {
@@ -42,9 +42,9 @@ func (s Spec) Asked() []string {
 		}
 	}
 	compared, left := causes, unasked
-	if s.Pipeline != nil { // it has producers and consumers of its own
+	if s.Pipeline != nil { // a pipeline has producers and consumers of its own
 		compared = slices.DeleteFunc(slices.Clone(causes), func(path string) bool { return path == "producersPerTopic" || path == "consumerPerSubscription" })
-		left = append(slices.Clone(unasked), "producersPerTopic", "inFlight") // which follow from it
+		left = append(slices.Clone(unasked), "producersPerTopic", "inFlight") // these follow from it
 		d.given["pipeline.servers"] = ranked{setting: setting{path: "pipeline.servers", value: 1}}
 	}
 	for _, path := range compared {
@@ -90,8 +90,8 @@ func (s Spec) Asked() []string {
 	return asked
 }
 
-// UsualValue is what holds at a path if a spec for the same broker says nothing of it; empty if that is not known, or follows from other
-// settings in words only.
+// UsualValue is the value at a path if a spec for the same broker doesn't set it; empty if that is not known, or only described
+// by other settings.
 func UsualValue(s Spec, path string) string {
 	if path = canonical(path); path == "broker" {
 		return ""
@@ -102,7 +102,7 @@ func UsualValue(s Spec, path string) string {
 	return usual.Of(s.Broker).Settings[path]
 }
 
-// InWords says what a spec asks for at a path: "3 subscriptions", "persistence fsync", "client.linger.ms 5".
+// InWords describes the setting at a path: "3 subscriptions", "persistence fsync", "client.linger.ms 5".
 func (s Spec) InWords(path string) string {
 	value := valueAt(reflect.ValueOf(s), path)
 	noun, counted := nouns[path]
@@ -129,7 +129,7 @@ func (s Spec) InWords(path string) string {
 	return path + " " + value
 }
 
-// boundsInWords says what latency a search bounds: "p99 within 20ms".
+// boundsInWords describes the latency bounds of a search: "p99 within 20ms".
 func boundsInWords(s Sustainable) string {
 	goals := s.Goals
 	if len(goals) == 0 {

@@ -122,7 +122,8 @@ func (d decoder) axis(p pair, path string) (axis, bool) {
 	return a, len(items) > 0
 }
 
-// isChoice tells a {name, set} from the value of a setting; where the axis is no setting any mapping is meant as one.
+// isChoice distinguishes a {name, set} from the value of a setting; on an axis that is no setting, any mapping is taken for a
+// choice.
 func isChoice(n *yaml.Node, setting bool) bool {
 	if n.Kind != yaml.MappingNode || !setting {
 		return n.Kind == yaml.MappingNode
@@ -135,7 +136,7 @@ func isChoice(n *yaml.Node, setting bool) bool {
 	return false
 }
 
-// items are the nodes of an axis's values, with a {from, to, step} spelled out.
+// items are the nodes of an axis's values, with {from, to, step} expanded.
 func (d decoder) items(n *yaml.Node, full string) []*yaml.Node {
 	if n.Kind == yaml.SequenceNode {
 		out := make([]*yaml.Node, len(n.Content))
@@ -162,7 +163,7 @@ func (d decoder) items(n *yaml.Node, full string) []*yaml.Node {
 
 const maxSpan = 10_000
 
-// span spells out {from, to, step} or {from, to, factor}; to is included where it is hit.
+// span expands {from, to, step} or {from, to, factor}; to is included if a step reaches it.
 func (d decoder) span(n *yaml.Node, full string) ([]float64, bool) {
 	got := map[string]float64{}
 	for _, p := range d.pairs(n, full) {
@@ -233,7 +234,7 @@ func (d decoder) choices(items []*yaml.Node, full string) []choice {
 	return out
 }
 
-// labelOf writes an axis value for people; equal values have equal labels however they were spelled.
+// labelOf formats an axis value for people; equal values have equal labels, however they were written.
 func labelOf(set []setting) string {
 	first := set[0]
 	value := text(reflect.ValueOf(first.value))
@@ -294,7 +295,7 @@ func (d decoder) condition(p pair, full string) condition {
 	return c
 }
 
-// sayings are texts by the paths that say them.
+// sayings are sets of texts by the paths that they are at.
 type sayings map[string]map[string]bool
 
 func (s sayings) add(paths, texts string) {

@@ -11,19 +11,19 @@ import (
 	"time"
 )
 
-// The bounds of what is sensible; beyond them a number is a mistake.
+// Limits of sensible values; a number beyond them is a mistake.
 const (
 	minMessage  = 8 // bytes: a message's identity
 	maxMessage  = 256 << 20
 	minRate     = 1e-6 // messages per second: one in twelve days
 	maxRate     = 100e6
 	maxDuration = Duration(7 * 24 * time.Hour)
-	maxClients  = 1 << 22 // what an identity has room for, see docs/method.md
+	maxClients  = 1 << 22 // as many as an identity can hold, see docs/method.md
 	maxNodes    = 99
 	maxMessages = 1e12
 )
 
-// mostOfSetting is the largest number that a setting may have, by its path.
+// mostOfSetting is the largest value of a setting, by its path.
 var mostOfSetting = map[string]float64{
 	"nodes": maxNodes, "replicas": maxNodes, "relays": mostRelays,
 	"topics": maxClients, "partitionsPerTopic": maxClients, "producersPerTopic": maxClients, "subscriptionsPerTopic": maxClients,
@@ -36,7 +36,7 @@ var mostOfSetting = map[string]float64{
 	"sustainable.quantile": 1, "sustainable.goals.quantile": 1, "curve.fractions": 10,
 }
 
-// mostOfKind is the largest number that the setting at path may have, which mostOfSetting or its kind says.
+// mostOfKind is the largest value of the setting at path, from mostOfSetting or from its type.
 func mostOfKind(path string, kind reflect.Type) float64 {
 	if most, ok := mostOfSetting[path]; ok {
 		return most
@@ -54,7 +54,7 @@ func mostOfKind(path string, kind reflect.Type) float64 {
 	return 0
 }
 
-// numbers are the settings of a spec that are numbers or have some in them, in the order of their paths.
+// numbers are the settings of a spec that are or contain numbers, in the order of their paths.
 var numbers = sync.OnceValue(func() (all []leaf) {
 	for _, path := range slices.Sorted(maps.Keys(layout().leaves)) {
 		l := layout().leaves[path]
@@ -66,7 +66,7 @@ var numbers = sync.OnceValue(func() (all []leaf) {
 	return all
 })
 
-// Beyond says which number of a spec that somebody else wrote no study can have; it is empty if there is none.
+// Beyond names a number of a spec from elsewhere that no study can have; it is empty if there is none.
 func (s Spec) Beyond() string {
 	if c := s.ConsumerPerSubscription; len(c) > 1 && len(c) != s.SubscriptionsPerTopic {
 		return fmt.Sprintf("consumerPerSubscription is of %d subscriptions; subscriptionsPerTopic is %d", len(c), s.SubscriptionsPerTopic)

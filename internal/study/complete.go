@@ -9,10 +9,10 @@ import (
 	"github.com/brokermark/brokermark/internal/usual"
 )
 
-// Defaults is the complete Spec of a study that says nothing.
+// Defaults is the complete Spec of an empty study.
 func Defaults() Spec { return complete(newDraft("")) }
 
-// fixed are the defaults that depend on nothing.
+// fixed are the defaults that don't depend on other settings.
 func fixed() Spec {
 	return Spec{
 		Broker: usual.First(), Nodes: 1, TLS: TLSOff,
@@ -30,7 +30,7 @@ func fixed() Spec {
 
 func seconds(s float64) Duration { return Duration(s * float64(time.Second)) }
 
-// complete lays what was given over the fixed defaults and derives the rest.
+// complete overlays the given settings on the fixed defaults and derives the rest.
 func complete(d *draft) Spec {
 	s := fixed()
 	for _, g := range d.given {
@@ -64,13 +64,13 @@ func fill[T any](d *draft, path string, field *T, value T) {
 	}
 }
 
-// completeSubscriptions counts the subscriptions whose consumers were given one by one; equal ones are one number.
+// completeSubscriptions sets the number of subscriptions if their consumers were given one by one; equal numbers become one.
 func completeSubscriptions(s *Spec, d *draft) {
 	c := s.ConsumerPerSubscription
 	if len(c) > 1 {
 		fill(d, "subscriptionsPerTopic", &s.SubscriptionsPerTopic, len(c))
 	}
-	if s.SubscriptionsPerTopic == 0 && c.Largest() == 0 { // without consumers: 0 is as good as nothing
+	if s.SubscriptionsPerTopic == 0 && c.Largest() == 0 { // without consumers, 0 means no consumers
 		s.ConsumerPerSubscription = fixed().ConsumerPerSubscription
 	}
 	if len(c) == s.SubscriptionsPerTopic && c.Smallest() == c.Largest() {
@@ -80,13 +80,13 @@ func completeSubscriptions(s *Spec, d *draft) {
 
 func completeBroker(s *Spec, d *draft) {
 	if g, ok := d.given[versionByBroker]; ok {
-		s.Version = g.value.(map[string]string)[s.Broker] // validation tells of a broker that isn't there
+		s.Version = g.value.(map[string]string)[s.Broker] // validation reports a broker that doesn't exist
 	}
 	if g, attached := d.given["attach"]; attached && d.rankOf("version", versionByBroker) < g.rank {
 		s.Version = majorOf(s.Version)
 	}
 	broker := usual.Of(s.Broker)
-	// A broker that keeps a copy of a message is compared at the guarantee people run it with.
+	// A broker that keeps no copy of a message is compared at its usual guarantee.
 	fill(d, "delivery", &s.Delivery, either(broker.NoCopy, atMostOnce, atLeastOnce))
 	inMemory := broker.Persistence == usual.Memory || broker.Persistence == usual.MemoryAtMostOnce && s.Delivery == atMostOnce
 	fill(d, "persistence", &s.Persistence, either(inMemory, memory, log))
@@ -109,8 +109,8 @@ func completeBroker(s *Spec, d *draft) {
 	slices.SortStableFunc(s.Faults, func(a, b Fault) int { return cmp.Compare(a.At, b.At) })
 }
 
-// majorOf is the major version of a version, with the minor one where that is 0: 4 of 4.3.1, 0.17 of 0.17.0. An attached broker that is not the
-// release that a study compares, but one of the same major version, stands for it.
+// majorOf is the major version of a version, with the minor one if the major is 0: 4 of 4.3.1, 0.17 of 0.17.0. An attached broker
+// of another release than a study compares represents it if the major versions are equal.
 func majorOf(version string) string {
 	parts := strings.Split(version, ".")
 	if parts[0] == "0" && len(parts) > 1 {
@@ -119,12 +119,12 @@ func majorOf(version string) string {
 	return parts[0]
 }
 
-// fewTopics is up to how many topics every producer and consumer has a connection of its own, as separate applications
-// have. One application that uses more shares them.
+// fewTopics is the largest number of topics for which every producer and consumer has a connection of its own, as separate
+// applications have. One application that uses more topics shares connections.
 const fewTopics = 16
 
-// completeConnections has many topics share as many connections as applications open, where the client is made to be
-// shared and sharing was seen to serve as much.
+// completeConnections makes many topics share as many connections as applications open, if the client is made to be shared and
+// sharing was measured to cost nothing.
 func completeConnections(s *Spec, d *draft) {
 	if s.Topics > fewTopics {
 		fill(d, "connections", &s.Connections, usual.Of(s.Broker).Connections(s.Topics, s.PartitionsPerTopic))
@@ -134,7 +134,7 @@ func completeConnections(s *Spec, d *draft) {
 	}
 }
 
-// poolBytes bounds the made-up payloads in memory.
+// poolBytes bounds the generated payloads in memory.
 const poolBytes = 16 << 20
 
 func completeMessages(s *Spec, d *draft) {
@@ -205,7 +205,7 @@ func completeMeasure(s *Spec, d *draft) {
 			fill(d, "backlog.keepSending", &s.Backlog.KeepSending, true)
 		}
 		if d.given["backlog.keepSending"].as == "consumerBacklogSizeGB" && !d.has("load.rate") && !d.has("backlog.rate") {
-			s.Backlog.KeepSending = false // at no given rate: implied, not asked for
+			s.Backlog.KeepSending = false // without a given rate: implied, not asked for
 		}
 	}
 }
@@ -227,21 +227,21 @@ func completeSearch(s *Sustainable, d *draft) {
 	}
 }
 
-// UsualWindow is how many messages a producer may have unconfirmed unless the spec says otherwise.
+// UsualWindow is the default limit of a producer's unconfirmed messages.
 func (s *Spec) UsualWindow() int {
-	if s.Pipeline != nil { // a producer is given back when its ride is confirmed
+	if s.Pipeline != nil { // a producer is returned to the pool when its ride is confirmed
 		return 1
 	}
 	return max(1, min(10_000, 100_000/max(1, s.Topics*s.ProducersPerTopic)))
 }
 
-// completeInFlight shares one budget of memory out over the producers.
+// completeInFlight divides one budget of memory among the producers.
 func completeInFlight(s *Spec, d *draft) {
 	producers := max(1, int64(s.Topics)*int64(s.ProducersPerTopic))
 	fill(d, "inFlight.messages", &s.InFlight.Messages, s.UsualWindow())
 	largest := s.MessageSize.Largest()
 	bytes := max(min(16<<20, 64<<20/Size(producers)), largest)
-	if few := 4 * largest; s.InFlight.Messages > 1 && few*Size(producers) <= 128<<20 { // a window of one message is another experiment
+	if few := 4 * largest; s.InFlight.Messages > 1 && few*Size(producers) <= 128<<20 { // a window of one message would be another experiment
 		bytes = max(bytes, few)
 	}
 	fill(d, "inFlight.bytes", &s.InFlight.Bytes, bytes)

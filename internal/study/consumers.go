@@ -14,7 +14,7 @@ import (
 // Consumers is how many consumers share each subscription of a topic: one number for all of them, or one for each.
 type Consumers []int
 
-// Of is how many share a subscription.
+// Of is the number of consumers that share a subscription.
 func (c Consumers) Of(subscription int) int {
 	switch len(c) {
 	case 0:
@@ -25,7 +25,7 @@ func (c Consumers) Of(subscription int) int {
 	return c[subscription]
 }
 
-// Largest is how many consumers the subscription with the most of them has.
+// Largest is the number of consumers of the subscription with the most.
 func (c Consumers) Largest() int {
 	if len(c) == 0 {
 		return 0
@@ -33,7 +33,7 @@ func (c Consumers) Largest() int {
 	return slices.Max(c)
 }
 
-// Smallest is how many consumers the subscription with the fewest of them has.
+// Smallest is the number of consumers of the subscription with the fewest.
 func (c Consumers) Smallest() int {
 	if len(c) == 0 {
 		return 0
@@ -52,7 +52,7 @@ func (s Spec) ConsumersPerTopic() (n int) {
 	return n
 }
 
-// String is 3, or 3+2 where subscriptions differ.
+// String is 3, or 3+2 if subscriptions differ.
 func (c Consumers) String() string {
 	var parts []string
 	for _, n := range c {
@@ -68,7 +68,7 @@ func (c Consumers) text() string {
 	return c.String() + " consumers"
 }
 
-// MarshalJSON writes one number as such, several as 3+2 is written in a spec.
+// MarshalJSON writes one number as a number, several as the string 3+2.
 func (c Consumers) MarshalJSON() ([]byte, error) {
 	if len(c) > 1 {
 		return json.Marshal(c.String())
@@ -99,7 +99,7 @@ func (c *Consumers) parse(text string) error {
 	return nil
 }
 
-// consumers takes a number, or one for each subscription: 3+2.
+// consumers decodes a number, or one for each subscription: 3+2.
 func (d decoder) consumers(n *yaml.Node, path string, v reflect.Value) bool {
 	if !isScalar(n) {
 		hint := ""
@@ -122,7 +122,7 @@ func (d decoder) consumers(n *yaml.Node, path string, v reflect.Value) bool {
 	return true
 }
 
-// subscriptions takes a number, or what each subscription has: [{consumers: 3}, {consumers: 2}].
+// subscriptions decodes a number, or the properties of each subscription: [{consumers: 3}, {consumers: 2}].
 func (d decoder) subscriptions(w written) []setting {
 	if w.n.Kind != yaml.SequenceNode {
 		return takes(func(_ decoder, w written, count int) []setting {

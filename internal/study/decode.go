@@ -13,14 +13,14 @@ import (
 	"github.com/brokermark/brokermark/internal/suggest"
 )
 
-// place is where something was written.
+// place is the position at which something was written.
 type place struct {
 	file    string
 	line    int  // 0: it has none, such as a flag
 	foreign bool // it has no line and is of a document all the same
 }
 
-// decoder turns YAML nodes into typed values and collects what is wrong with them.
+// decoder turns YAML nodes into typed values and collects the errors in them.
 type decoder struct {
 	*problems
 	file string
@@ -28,7 +28,7 @@ type decoder struct {
 
 	foreign bool // what a flag gives is of a document
 
-	metrics *[]named // what a study names of them
+	metrics *[]named // the metrics that a study names
 }
 
 func (d decoder) at(n *yaml.Node) place {
@@ -38,18 +38,18 @@ func (d decoder) at(n *yaml.Node) place {
 	return place{file: d.file, line: n.Line}
 }
 
-// isNull tells that nothing stands there: "payloadFile:" or ~.
+// isNull reports whether the value is empty: "payloadFile:" or ~.
 func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Tag == "!!null" }
 
-// isScalar tells that one value stands there: a text, a number, true or false.
+// isScalar reports whether the value is a single one: a text, a number, true or false.
 func isScalar(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && !isNull(n) }
 
-// into decodes n into what target points to, and reports whether all was well.
+// into decodes n into the target of a pointer, and reports whether there was no error.
 func (d decoder) into(n *yaml.Node, path string, target any) bool {
 	return d.value(n, path, reflect.ValueOf(target).Elem(), nil)
 }
 
-// value decodes n into v, which is settable; allowed is a closed set of words or nil. It reports whether all was well.
+// value decodes n into v, which is settable; allowed is a closed set of words or nil. It reports whether there was no error.
 func (d decoder) value(n *yaml.Node, path string, v reflect.Value, allowed []string) bool {
 	n = resolve(n)
 	switch v.Type() {
@@ -168,7 +168,7 @@ func (d decoder) mapping(n *yaml.Node, path string, v reflect.Value) bool {
 // elementWords are the closed sets inside list elements.
 var elementWords = map[string][]string{"Fault.do": {"pause", "resume", "kill", "restart"}}
 
-// native keeps a native setting's value as the scalar YAML says it is.
+// native keeps a native setting's value as the scalar that YAML makes of it.
 func (d decoder) native(n *yaml.Node, path string, v reflect.Value) bool {
 	var value any
 	if !isScalar(n) || n.Decode(&value) != nil {
@@ -181,7 +181,7 @@ func (d decoder) native(n *yaml.Node, path string, v reflect.Value) bool {
 	}
 	switch value.(type) {
 	case string, bool, int, int64, uint64, float64:
-	default: // a timestamp, say: the broker reads it as it is written
+	default: // for example a timestamp: the broker gets it as it is written
 		value = n.Value
 	}
 	v.Set(reflect.ValueOf(value))
@@ -222,7 +222,7 @@ func wholeNumber(text string) (int64, error) {
 		return i, nil
 	}
 	f, err := strconv.ParseFloat(text, 64)
-	if f > 1<<53 || f < -1<<53 { // also where it is too large for a float64
+	if f > 1<<53 || f < -1<<53 { // also if it is too large for a float64
 		return 0, fmt.Errorf("%q is too large", text)
 	}
 	if err != nil || f != float64(int64(f)) {
@@ -248,7 +248,7 @@ func word(text string, allowed []string) (string, error) {
 	return text, nil
 }
 
-// foreign are words of brokers for which a spec has others, such as those of Kafka's acks.
+// foreign are brokers' words for which a spec has others, such as those of Kafka's acks.
 var foreign = map[string]string{"all": acksQuorum, "-1": acksQuorum, "majority": acksQuorum, "1": acksLeader, "0": acksNone, "throughput": MeasurePeak, "latency": MeasureRate}
 
 func switchWord(text string) (value, ok bool) {
@@ -267,7 +267,7 @@ type pair struct {
 	keyNode, value *yaml.Node
 }
 
-// pairs reads a mapping; a key given twice is a problem and counts once.
+// pairs reads a mapping; a key given twice is an error and counts once.
 func (d decoder) pairs(n *yaml.Node, path string) []pair {
 	var out []pair
 	first := map[string]int{}
@@ -288,7 +288,7 @@ func (d decoder) pairs(n *yaml.Node, path string) []pair {
 	return out
 }
 
-// isMapping reports whether n is a mapping, and complains if not; of says of what, such as " of settings".
+// isMapping reports whether n is a mapping, and reports an error if not; of completes the error, such as " of settings".
 func (d decoder) isMapping(n *yaml.Node, path, of string) bool {
 	if n.Kind != yaml.MappingNode {
 		d.add(d.at(n), path, "%s is not a mapping%s", Seen(n), of)
@@ -297,8 +297,8 @@ func (d decoder) isMapping(n *yaml.Node, path, of string) bool {
 	return true
 }
 
-// mappings are the mappings in a list, each with its path. each and of complete the complaints "… is not a list of" and
-// "… is not a mapping".
+// mappings are the mappings in a list, each with its path. each and of complete the errors "… is not a list of" and "… is not a
+// mapping".
 func (d decoder) mappings(n *yaml.Node, path, each, of string) iter.Seq2[string, *yaml.Node] {
 	return func(yield func(string, *yaml.Node) bool) {
 		if n.Kind != yaml.SequenceNode {
@@ -322,7 +322,7 @@ func resolve(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// Seen says what a node is, for complaints.
+// Seen describes a node in errors.
 func Seen(n *yaml.Node) string {
 	switch {
 	case n.Kind == yaml.MappingNode:
@@ -335,7 +335,7 @@ func Seen(n *yaml.Node) string {
 	return strconv.Quote(n.Value)
 }
 
-// expected says what a scalar of type t must be.
+// expected describes the allowed values of a scalar of type t.
 func expected(t reflect.Type, allowed []string) string {
 	if allowed != nil {
 		return "one of " + strings.Join(allowed, ", ")

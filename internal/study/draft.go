@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// draft is a spec in the making: what was given, and by which layer. Layers are numbered upwards; a later one
-// overrides an earlier one, and takes with it what the earlier one said only for the sake of what is overridden. Where the
-// base says "count.messages: 100" (rankBase) and a flag --set count.bytes=1MB (rankFlags), only the bytes stay.
+// draft is an incomplete spec: the given settings with the layer of each. Layers are numbered upwards; a later one overrides an
+// earlier one, and also discards earlier settings that only served the overridden one. If the base has "count.messages: 100"
+// (rankBase) and a flag --set count.bytes=1MB (rankFlags), only the bytes remain.
 type draft struct {
 	given   map[string]ranked
 	file    string
-	implied bool // the measure was read off the other settings
+	implied bool // the measure was inferred from other settings
 }
 
 type ranked struct {
@@ -21,7 +21,7 @@ type ranked struct {
 
 func newDraft(file string) *draft { return &draft{given: map[string]ranked{}, file: file} }
 
-// has reports whether path was given; a group's name asks for anything in it.
+// has reports whether path, or anything in the group of that name, was given.
 func (d *draft) has(path string) bool { return len(d.under(path)) > 0 }
 
 // under lists the given paths at or below path, sorted.
@@ -36,7 +36,7 @@ func (d *draft) under(path string) []string {
 	return out
 }
 
-// exclusive settings replace one another when a later layer gives the other one.
+// exclusive settings replace one another if a later layer gives the other one.
 var exclusive = map[string]string{
 	"count.messages": "count.bytes", "count.bytes": "count.messages",
 	"backlog.messages": "backlog.bytes", "backlog.bytes": "backlog.messages",
@@ -45,10 +45,10 @@ var exclusive = map[string]string{
 	"version": versionByBroker, versionByBroker: "version",
 }
 
-// madeUp settings say how payloads are made up.
+// madeUp settings describe generated payloads.
 var madeUp = []string{"randomBytesRatio", "randomizedPayloadPoolSize"}
 
-// put lays l over what was given so far.
+// put overlays l on the settings given so far.
 func (d *draft) put(l layer, rank int) {
 	for _, s := range l {
 		if rival, ok := exclusive[s.path]; ok {
@@ -68,7 +68,7 @@ func (d *draft) put(l layer, rank int) {
 			}
 		case "attach":
 			d.drop(rank, "nodes", "isolation", "brokerWarmup")
-			fixed := min(rank, rankAxes) // what an axis compares is no setting of what is attached: it stays, and refuses points
+			fixed := min(rank, rankAxes) // an axis can't override the settings of an attached broker: they stay, and refuse points
 			d.drop(fixed, d.under("server")...)
 			d.drop(fixed, "version", versionByBroker)
 		case "consumerPerSubscription":
@@ -91,7 +91,7 @@ func (d *draft) put(l layer, rank int) {
 	}
 }
 
-// where returns where path, or the first setting below it, was written.
+// where returns the position at which path, or the first setting below it, was written.
 func (d *draft) where(path string) (at place, given bool) {
 	if g, ok := d.given[path]; ok {
 		return g.at, true
@@ -113,7 +113,7 @@ func (d *draft) rankOf(paths ...string) int {
 	return rank
 }
 
-// drop forgets what layers before rank said of paths.
+// drop discards the settings at paths from layers before rank.
 func (d *draft) drop(rank int, paths ...string) {
 	for _, path := range paths {
 		if g, ok := d.given[path]; ok && g.rank < rank {
@@ -122,8 +122,8 @@ func (d *draft) drop(rank int, paths ...string) {
 	}
 }
 
-// decide says what is measured and drops what only served another measure that a later layer replaced. It returns
-// the paths given without purpose.
+// decide chooses what is measured and drops settings that only served another measure that a later layer replaced. It returns the
+// paths of settings without effect.
 func (d *draft) decide() (idle []string, ambiguous bool) {
 	measure, rank := "", -1
 	if g, ok := d.given["measure"]; ok {
@@ -150,8 +150,8 @@ func (d *draft) decide() (idle []string, ambiguous bool) {
 	return idle, ambiguous
 }
 
-// infer reads the measure off the groups that were given. What a later layer gives decides; within one, the groups
-// that only one measure uses go before load, which several share.
+// infer infers the measure from the given groups. A later layer decides over an earlier one; within a layer, groups that only one
+// measure uses decide over load, which several share.
 func (d *draft) infer() (measure string, rank int, ambiguous bool) {
 	rank = -1
 	special := false
@@ -186,7 +186,7 @@ func (d *draft) infer() (measure string, rank int, ambiguous bool) {
 	return measure, rank, ambiguous
 }
 
-// varies tells of a shape that changes with time, which a search or a curve has no use for.
+// varies reports whether a load shape changes with time, which a search or a curve can't use.
 func varies(shape any, measure string) bool {
 	return (measure == MeasureSustainable || measure == MeasureCurve) && shape != constant && shape != poisson
 }

@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// Duration is a time.Duration written with its unit: 30s, 1.5m. In JSON it is such a text.
+// Duration is a time.Duration written with its unit: 30s, 1.5m. In JSON it is a string in this form.
 type Duration time.Duration
 
-// ParseDuration reads a time with its unit; only 0 may go without.
+// ParseDuration parses a time with its unit; only 0 needs none.
 func ParseDuration(text string) (Duration, error) {
 	d, err := time.ParseDuration(text)
 	if err == nil {
@@ -28,7 +28,7 @@ func ParseDuration(text string) (Duration, error) {
 	return 0, fmt.Errorf("%q is not a time; allowed: a time with its unit such as 30s, 500ms, 1.5m", text)
 }
 
-// hugeTime is a time that is written as it should be, and longer than 64 bits of nanoseconds.
+// hugeTime matches a well-formed time that may exceed 64 bits of nanoseconds.
 var hugeTime = regexp.MustCompile(`^[-+]?([0-9]+(\.[0-9]*)?(ns|us|µs|ms|s|m|h))+$`)
 
 // String is exact and short: 1m, 1m30s, 250ms.
@@ -49,7 +49,7 @@ func (d Duration) Seconds() float64 { return time.Duration(d).Seconds() }
 // MarshalJSON writes String.
 func (d Duration) MarshalJSON() ([]byte, error) { return json.Marshal(d.String()) }
 
-// UnmarshalJSON reads a text with its unit.
+// UnmarshalJSON parses a string with its unit.
 func (d *Duration) UnmarshalJSON(data []byte) error {
 	text, err := unquoted(data)
 	if err != nil || !bytes.HasPrefix(data, []byte{'"'}) {

@@ -7,25 +7,26 @@ import (
 	"github.com/brokermark/brokermark/internal/usual"
 )
 
-// What is assumed of a broker that was not measured yet, for estimates of time only.
+// Assumptions about a broker that was not measured yet, for estimates of time only.
 const (
 	guessedRate  = 50_000.0 // messages per second
 	guessedBytes = 100e6    // bytes per second
 	guessedAlone = 0.001    // seconds for a message when no other is under way
-	guessedStart = 5.0      // seconds until a server serves
-	settling     = 1.0      // seconds to drain and tidy up after a phase of load
+	guessedStart = 5.0      // seconds until a server is ready
+	settling     = 1.0      // seconds to drain and clean up after a phase of load
 	between      = 0.25     // of these, between two loads of one repetition
-	floodedMost  = 10.0     // times as long a broker needs for what many connections took within a time, with nothing to hold them back
+	floodedMost  = 10.0     // factor of the time that a broker needs for the messages that many connections deliver without back-pressure
 	buffered     = 10e6     // bytes that a connection's buffers take, in client and kernel
-	usualTrials  = 5        // short trials of a search
-	usualLong    = 2        // long ones beside those that confirm: of rates that turn out to be too low, or too high by little
-	probing      = 3.0      // seconds until a search knows where to begin
-	together     = 0.75     // of the time that one server takes to start: each further one, beside it
-	// guessedRequests are those per second of a pipeline on a small machine.
+	usualTrials  = 5        // number of short trials of a search
+	usualLong    = 2        // number of long ones beside the confirmations: at rates that turn out too low, or slightly too high
+	probing      = 3.0      // seconds until a search has a rate to begin at
+	together     = 0.75     // for each further server, started concurrently: the part of a single server's start
+	// guessedRequests is a pipeline's requests per second on a small machine.
 	guessedRequests = 4000.0
-	guessedServer   = 80e-6 // seconds of a core that a request takes of a pipeline's server
-	guessedAnswer   = 0.005 // seconds until a request is answered that no distance delays
-	// A closed loop of a pipeline begins with so many threads for this share of its requests, up to a number of them (load.TwoPhases).
+	guessedServer   = 80e-6 // seconds of a core that a pipeline's server needs for a request
+	guessedAnswer   = 0.005 // seconds until a request is answered without network delay
+	// A closed loop of a pipeline begins with this many threads, for this share of its requests, up to a number of them
+	// (load.TwoPhases).
 	firstThreads, firstShare, firstMost = 32, 0.16, 32_000
 )
 
@@ -35,10 +36,10 @@ func StartSeconds(s Spec) float64 {
 	return one * (1 + together*float64(s.Nodes-1))
 }
 
-// Started knows which brokers that points share have been started, and warmed up, in an estimate.
+// Started holds the shared brokers that an estimate already counts as started and warmed up.
 type Started map[string]bool
 
-// Seconds is what the point's broker adds to the estimate: key names it among those that points share.
+// Seconds is the time that the point's broker adds to the estimate: key names it among those that points share.
 func (st Started) Seconds(key string, s Spec) (seconds float64) {
 	if !st[key] {
 		seconds += StartSeconds(s)
@@ -50,7 +51,7 @@ func (st Started) Seconds(key string, s Spec) (seconds float64) {
 	return seconds
 }
 
-// EstimateSeconds is an honest guess of how long one repetition of a point takes, without starting a broker.
+// EstimateSeconds estimates how long one repetition of a point takes, without starting a broker.
 func EstimateSeconds(s Spec) float64 {
 	warmup := s.Warmup.For.Seconds()
 	if s.Warmup.Auto {
@@ -85,13 +86,13 @@ func EstimateSeconds(s Spec) float64 {
 	return one
 }
 
-// EstimateIsRough tells that the point ends when its work is done, so that the estimate hangs on the broker's speed.
+// EstimateIsRough reports whether the point ends when its work is done, so that the estimate depends on the broker's speed.
 func EstimateIsRough(s Spec) bool {
 	return s.floods() || s.Measure == MeasureBacklog || s.Read.From == ReadStart || s.Measure == MeasureCount && s.Load.Rate == 0
 }
 
-// floods tells that producers hand over as fast as buffers take it, and that all of it is waited for. Each connection has
-// buffers of its own.
+// floods reports whether producers send as fast as buffers accept messages, and the point waits for all of them. Each connection
+// has its own buffers.
 func (s Spec) floods() bool {
 	return s.Measure == MeasurePeak && s.Delivery == atMostOnce && s.SubscriptionsPerTopic > 0 && s.ProducerDelay == 0
 }
@@ -109,7 +110,7 @@ func searchSeconds(s Sustainable) float64 {
 	return probing + all
 }
 
-// amount is so many messages, or those that so many bytes make.
+// amount is a number of messages, given as messages or as bytes.
 func amount(s Spec, messages, bytes float64) float64 {
 	if bytes > 0 {
 		return bytes / max(1, s.MessageSize.Mean())
@@ -117,8 +118,8 @@ func amount(s Spec, messages, bytes float64) float64 {
 	return messages
 }
 
-// sendSeconds is the time for one message among many: by the broker's order of magnitude, by the bytes of all its copies,
-// by the window, by the producers' own work, or by the rate asked for, whichever is longest.
+// sendSeconds is the time for one message among many: by the broker's order of magnitude, by the bytes of all its copies, by the
+// window, by the producers' own work, or by the rate in the spec, whichever is longest.
 func (s Spec) sendSeconds() float64 {
 	speed := usual.Of(s.Broker).Speed
 	rate := cmp.Or(speed.Rate, guessedRate)
@@ -141,8 +142,8 @@ func (s Spec) sendSeconds() float64 {
 	return one
 }
 
-// postSeconds is the time for the requests of a pipeline's closed loop, in both of its phases: a thread posts the next one when the answer
-// has come back to it.
+// postSeconds is the time for the requests of a pipeline's closed loop, in both of its phases: a thread posts the next request
+// after the answer to the one before.
 func (s Spec) postSeconds(requests float64) float64 {
 	path := s.Network.Client
 	answered := 2*path.Delay.Seconds() + path.Jitter.Seconds() + guessedAnswer
@@ -151,18 +152,18 @@ func (s Spec) postSeconds(requests float64) float64 {
 	return first*one(firstThreads) + (requests-first)*one(s.Pipeline.Threads)
 }
 
-// receiveSeconds is the time for one message of a backlog: nobody waits for the disk.
+// receiveSeconds is the time for one message of a backlog, without waiting for the disk.
 func (s Spec) receiveSeconds() float64 {
 	rate := cmp.Or(usual.Of(s.Broker).Speed.Rate, guessedRate)
 	return float64(max(1, s.SubscriptionsPerTopic)) * max(1/rate, s.MessageSize.Mean()/guessedBytes)
 }
 
-// workSeconds is the time that the consumers' work on one message takes all those of a subscription together.
+// workSeconds is the time that all consumers of a subscription together work on one message.
 func (s Spec) workSeconds() float64 {
 	return s.ConsumerDelay.Seconds() / float64(max(1, s.Topics*s.ConsumerPerSubscription.Smallest()))
 }
 
-// flushes tells that a message is on the disk before it is acknowledged.
+// flushes reports whether a message is on the disk before it is acknowledged.
 func (s Spec) flushes() bool {
 	f := usual.Of(s.Broker).Speed.Flushes
 	logged := f == usual.EveryVersion || f != "" && strings.HasPrefix(s.Version, f)

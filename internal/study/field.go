@@ -9,12 +9,12 @@ import (
 	yaml "go.yaml.in/yaml/v3"
 )
 
-// Field documents one setting of a Spec: what help, checks and suggestions are made from.
+// Field documents one setting of a Spec, for help, checks and suggestions.
 type Field struct {
 	Path     string   // as in a spec file, dots between levels
 	Also     []string // other accepted names
-	Type     string   // what a value looks like
-	Default  string   // what holds when nothing is said
+	Type     string   // describes a value
+	Default  string   // the value if nothing is given
 	Allowed  []string // the closed set of words, nil for any value
 	Measures []string // the measures that use it, nil for all
 	Doc      string   // one line
@@ -53,11 +53,11 @@ type leaf struct {
 
 // in finds the leaf in a Spec; the zero Value when a pointer on the way is nil.
 func (l leaf) in(spec reflect.Value) reflect.Value {
-	v, _ := spec.FieldByIndexErr(l.index) // which fails at nil pointers only
+	v, _ := spec.FieldByIndexErr(l.index) // it fails at nil pointers only
 	return v
 }
 
-// place finds the leaf in an addressable Spec and makes the pointers on the way.
+// place finds the leaf in an addressable Spec and allocates the pointers on the way.
 func (l leaf) place(v reflect.Value) reflect.Value {
 	for _, i := range l.index {
 		if v.Kind() == reflect.Pointer {
@@ -75,10 +75,10 @@ func (l leaf) place(v reflect.Value) reflect.Value {
 type outline struct {
 	leaves map[string]leaf
 	groups map[string][]string // path of a nested group ("" = the spec) -> the names in it, in order
-	native map[string]leaf     // maps of settings by names of others: server, client, topicConfig, headers, objectives
+	native map[string]leaf     // maps of settings by native and other names: server, client, topicConfig, headers, objectives
 }
 
-// computed fields are filled in by the package, never given.
+// computed fields are filled in by the package; a document can't give them.
 var computed = map[string]bool{"payloadDigest": true}
 
 var layout = sync.OnceValue(func() outline {
@@ -112,7 +112,7 @@ func (p outline) walk(t reflect.Type, prefix string, index []int) {
 	}
 }
 
-// typeTexts say what values of the package's own types look like.
+// typeTexts describe values of the package's own types.
 var typeTexts = map[reflect.Type]string{
 	reflect.TypeFor[Duration]():     "time",
 	reflect.TypeFor[Size]():         "size",
@@ -144,14 +144,14 @@ func typeText(t reflect.Type) string {
 	return "text"
 }
 
-// Same reports whether two texts say the same value of the setting that a document calls path, as 2s and 2000ms do, or 1KiB and 1024.
+// Same reports whether two texts are the same value of the setting at path, as 2s and 2000ms are, or 1KiB and 1024.
 func Same(path, a, b string) bool {
 	if a == b {
 		return true
 	}
 	l, ok := layout().leaves[canonical(path)]
 	if !ok {
-		return false // a native setting, or none: what its texts mean is the broker's business
+		return false // a native setting, or none: only the broker knows the meaning of its values
 	}
 	var read [2]string
 	for i, s := range []string{a, b} {

@@ -6,18 +6,19 @@ import (
 	"unicode"
 )
 
-const mostOfName = 200 // bytes of the name of a topic, or of what names begin with
+const mostOfName = 200 // bytes of a topic's name, or of a prefix of names
 
-// prefixes are what the names of topics may begin with: words with one mark between them, and perhaps one behind. No broker takes all marks.
+// prefixes matches allowed prefixes of topic names: words with one mark between them, and perhaps one at the end. Brokers allow
+// different marks.
 var prefixes = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*([.:/][A-Za-z0-9_-]+)*[.:/]?$`)
 
-// forSending are settings that mean nothing where nothing is sent, or that only a load has whose messages are known.
+// forSending are settings that have no effect without sending, or that need known messages.
 var forSending = []string{
 	"messageSize", "payloadFile", "payloadColumn", "useRandomizedPayloads", "randomBytesRatio", "randomizedPayloadPoolSize", "keyDistributor", "keys",
 	"zipfExponent", "producerDelay", "consumerDelay", "connections", "consumersApart", "place", "drain", "inFlight", "faults",
 }
 
-// completeRead leaves out what sending has.
+// completeRead leaves out the settings of sending.
 func completeRead(s *Spec, d *draft) {
 	if s.Measure != MeasureRead {
 		return
@@ -32,7 +33,7 @@ func completeRead(s *Spec, d *draft) {
 	}
 }
 
-// read checks a measurement in which nothing is sent.
+// read checks a measurement that sends nothing.
 func (v *validator) read() {
 	s := v.spec
 	for _, path := range forSending {
@@ -58,7 +59,7 @@ func (v *validator) read() {
 	}
 }
 
-// found checks the topic that is on the attached broker already, and what the names of what is made begin with.
+// found checks the existing topic on an attached broker, and the prefix of names.
 func (v *validator) found() {
 	s := v.spec
 	if p := s.TopicPrefix; p != "" && (!prefixes.MatchString(p) || len(p) > mostOfName) {

@@ -1,16 +1,17 @@
 package study
 
-// OwnGenerator is the generator that specs have unless they name a tool of the broker's maker.
+// OwnGenerator is the generator of specs that don't name a tool of the broker's maker.
 const OwnGenerator = "brokermark"
 
-// decidedByTool are settings that no maker's tool takes: it sends payloads of its own without keys, at once and at an even rate.
+// decidedByTool are settings that no maker's tool supports: it sends payloads of its own without keys, at once and at an even
+// rate.
 var decidedByTool = []string{
 	"topicName", "payloadFile", "payloadColumn", "headers", "useRandomizedPayloads", "randomBytesRatio", "randomizedPayloadPoolSize", "keyDistributor",
 	"producerDelay", "consumerDelay", "connections", "relays", "consumersApart", "place", "pipeline", "faults", "brokerWarmup",
 	"warmup.for", "warmup.auto", "load.to", "load.steps", "load.burst", "inFlight.bytes", "login", "user", "seed",
 }
 
-// completeGenerator leaves out what a maker's tool has not.
+// completeGenerator leaves out settings that a maker's tool doesn't have.
 func completeGenerator(s *Spec, d *draft) {
 	if s.Generator == OwnGenerator {
 		s.Generator = ""
@@ -20,7 +21,7 @@ func completeGenerator(s *Spec, d *draft) {
 	}
 }
 
-// generator refuses what no maker's tool can do; what a certain one can't is refused when that is known.
+// generator refuses settings that no maker's tool supports; limits of a particular tool are checked when that is known.
 func (v *validator) generator() {
 	s := v.spec
 	if s.Generator == "" {

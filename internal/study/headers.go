@@ -8,10 +8,11 @@ import (
 	"strings"
 )
 
-// Headers are those of every message beside its payload: values by their names, or the count of made-up ones and the size of their values.
+// Headers are the headers of every message: values by their names, or the number of generated headers and the size of their
+// values.
 type Headers map[string]any
 
-// A mapping with these two keys asks for made-up headers.
+// A mapping with these two keys asks for generated headers.
 const (
 	headerCount = "count"
 	headerSize  = "size"
@@ -19,18 +20,18 @@ const (
 
 const (
 	mostHeaders     = 100
-	mostHeaderBytes = 16 << 10 // of all names and values: the least that a protocol takes is twice that
+	mostHeaderBytes = 16 << 10 // of all names and values: the smallest limit of a protocol is twice that
 )
 
 var headerName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9._-]{0,99}$`)
 
-// Header is the name of a header and its value; of one that is made up, the size of the value.
+// Header is a header's name and value or, if it is generated, the size of its value.
 type Header struct {
 	Name, Value string
 	Size        int // 0: Value is given
 }
 
-// List lists the headers: those that are given by name, those that are made up by number: h1, h2 and so on.
+// List lists the headers: those with given names by name, the generated ones by number: h1, h2 and so on.
 func (h Headers) List() []Header {
 	list, _ := h.list()
 	return list

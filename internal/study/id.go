@@ -10,9 +10,9 @@ import (
 	"strconv"
 )
 
-// ID identifies what a complete Spec describes: the first 16 hex digits of the SHA-256 of its canonical JSON, without
-// name, label, topicPrefix and objectives. It doesn't depend on the order of keys or on spelling (1KiB or 1024, 60s or 1m), nor on where the
-// payload samples lie, only on what they hold, nor on where passwords, tokens and certificates come from.
+// ID identifies the experiment of a complete Spec: the first 16 hex digits of the SHA-256 of its canonical JSON, without name,
+// label, topicPrefix and objectives. It doesn't depend on the order of keys, on spelling (1KiB or 1024, 60s or 1m), on the path
+// of payload samples (only on their contents), or on the sources of passwords, tokens and certificates.
 func (s Spec) ID() string {
 	s.Name, s.Label, s.TopicPrefix, s.Objectives = "", "", "", nil
 	if s.PayloadDigest != "" {
@@ -38,7 +38,7 @@ func (s Spec) ID() string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// spelled writes native values as text: 4 from YAML, "4" and 4.0 from a stored record mean the same to a broker.
+// spelled writes native values as text: 4 from YAML, and "4" and 4.0 from a stored record, are the same to a broker.
 func spelled(native map[string]any) map[string]any {
 	if len(native) == 0 {
 		return nil
@@ -54,10 +54,10 @@ func spelled(native map[string]any) map[string]any {
 	return out
 }
 
-// number writes a float shortly and without an exponent.
+// number formats a float shortly and without an exponent.
 func number(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
-// inWords is a number for a sentence, which hundreds of digits would fill.
+// inWords formats a number for a sentence, without hundreds of digits.
 func inWords(f float64) string {
 	if size := math.Abs(f); size >= 1e21 || 0 < size && size < 1e-6 {
 		return strconv.FormatFloat(f, 'g', -1, 64)

@@ -3,27 +3,27 @@ package study
 import "slices"
 
 const (
-	leastCores  = 0.01 // the kernel's least share of a core
+	leastCores  = 0.01 // the smallest share of a core that the kernel can enforce
 	mostCores   = 10_000
-	leastMemory = 4 << 20 // no program starts with less
+	leastMemory = 4 << 20 // no program can start with less
 )
 
-// partBroker names the broker's nodes in limits; a fault names these by number.
+// partBroker names the broker's nodes in limits; faults name them by number.
 const partBroker = "broker"
 
-// PartLimit is the limit of a part, by the name that settings have for it.
+// PartLimit is the limit of a part, with the part's name in settings.
 type PartLimit struct {
 	Part string
 	Limit
 }
 
-// Each lists the limits that bound something.
+// Each lists the limits that are set.
 func (l Limits) Each() []PartLimit {
 	all := []PartLimit{{partBroker, l.Broker}, {PartServer, l.Server}, {PartBalancer, l.Balancer}, {PartConsumer, l.Consumer}}
 	return slices.DeleteFunc(all, func(p PartLimit) bool { return p.Limit == Limit{} })
 }
 
-// limits checks that each limit is one, of a part that there is.
+// limits checks each limit, and that its part exists.
 func (v *validator) limits() {
 	s := v.spec
 	for _, l := range s.Limits.Each() {
@@ -43,7 +43,7 @@ func (v *validator) limits() {
 	}
 }
 
-// lacks says why a part is no process that is started here; empty if it is one.
+// lacks says why a part is no process started by the run; empty if it is one.
 func (s Spec) lacks(part string) string {
 	switch {
 	case part == partBroker && len(s.Attach) > 0:

@@ -8,7 +8,7 @@ import (
 	"github.com/brokermark/brokermark/internal/secret"
 )
 
-// What a client may show instead of user and password.
+// Credentials that a client may use instead of user and password.
 const (
 	LoginToken       = "token"
 	LoginNkey        = "nkey"
@@ -18,11 +18,11 @@ const (
 	LoginAWS         = "aws"
 )
 
-// Logins are the words of login.
+// Logins are the values of login.
 var Logins = []string{LoginToken, LoginNkey, LoginCredentials, LoginCertificate, LoginOAuth, LoginAWS}
 
-// login checks what lets the clients in. It concerns attached brokers only: one that is started here comes with
-// certificates of its own.
+// login checks the clients' credentials. They are for attached brokers only: a broker that is started here has certificates of
+// its own.
 func (v *validator) login() {
 	s := v.spec
 	given := false
@@ -64,7 +64,7 @@ func (v *validator) login() {
 	}
 }
 
-// password checks user and password, one of which some logins don't have.
+// password checks user and password; some logins use only one of them.
 func (v *validator) password() {
 	s := v.spec
 	source := either(s.PasswordEnv != "", "passwordEnv", "passwordFile")
@@ -89,7 +89,7 @@ func (v *validator) password() {
 	}
 }
 
-// endpoint checks where tokens are asked for.
+// endpoint checks the address for tokens.
 func (v *validator) endpoint() {
 	s := v.spec
 	if s.Login != LoginOAuth {
@@ -99,14 +99,14 @@ func (v *validator) endpoint() {
 	switch {
 	case s.OAuth.URL == "":
 		v.fail("login", "no endpoint that gives tokens; oauth.url says it")
-	case secret.In(s.OAuth.URL) || err == nil && u.User != nil: // which isn't repeated
+	case secret.In(s.OAuth.URL) || err == nil && u.User != nil: // which the error doesn't repeat
 		v.fail("oauth.url", "a URL holds no user, password or token; %s", wayIn)
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.Fragment != "":
 		v.fail("oauth.url", "%q is not the URL of an endpoint; allowed: https://host/path", s.OAuth.URL)
 	}
 }
 
-// either is a where yes holds, and b otherwise.
+// either is a if yes holds, else b.
 func either(yes bool, a, b string) string {
 	if yes {
 		return a

@@ -2,28 +2,29 @@ package study
 
 import "slices"
 
-// leastBandwidth is what one message of the usual size needs within some seconds.
+// leastBandwidth carries one message of the usual size within some seconds.
 const leastBandwidth = 1000
 
-// PartPath is a path, by the name that settings have for it.
+// PartPath is a network path, with its name in settings.
 type PartPath struct {
 	Part string
 	Path
 }
 
-// PathClient is the path between a pipeline's client and what it posts to; PathBroker that between the broker and its clients.
+// PathClient is the path between a pipeline's client and the server or balancer; PathBroker is the path between the broker and
+// its clients.
 const (
 	PathBroker = "broker"
 	PathClient = "client"
 )
 
-// Each lists the paths that slow something.
+// Each lists the paths that are slowed.
 func (n Network) Each() []PartPath {
 	all := []PartPath{{PathBroker, n.Broker}, {PathClient, n.Client}}
 	return slices.DeleteFunc(all, func(p PartPath) bool { return p.Path == Path{} })
 }
 
-// network checks that each path is one that there is.
+// network checks each path, and that it exists.
 func (v *validator) network() {
 	s := v.spec
 	for _, p := range s.Network.Each() {

@@ -6,8 +6,8 @@ import (
 	yaml "go.yaml.in/yaml/v3"
 )
 
-// other is another name of a setting: short forms for the command line, and the OpenMessaging Benchmark's keys where
-// ours differ. Where settings is nil it is a mere synonym of path.
+// other is another name of a setting: short forms for the command line, and the OpenMessaging Benchmark's keys if ours differ. If
+// settings is nil it is just a synonym of path.
 type other struct {
 	name, path string
 	settings   func(d decoder, w written) []setting
@@ -63,27 +63,27 @@ func otherNames() []string {
 	return names
 }
 
-// written is a short form, or a key of the OpenMessaging Benchmark, as a document has it.
+// written is a short form, or a key of the OpenMessaging Benchmark, with its value in a document.
 type written struct {
 	n    *yaml.Node // its value
 	at   place
 	name string
-	full string // its path, for complaints
+	full string // its path, for errors
 }
 
-// says is a setting that w stands for.
+// says is a setting that w means.
 func (w written) says(path string, value any) setting {
 	return setting{path: path, value: value, at: w.at, as: w.name}
 }
 
-// softly is says for a setting that is dropped where it serves no purpose.
+// softly is says for a setting that is dropped if it has no effect.
 func (w written) softly(path string, value any) setting {
 	s := w.says(path, value)
 	s.soft = true
 	return s
 }
 
-// takes decodes what is written as a T, and leaves it to settings what it stands for.
+// takes decodes the value as a T, and calls settings for the settings that it means.
 func takes[T any](settings func(d decoder, w written, value T) []setting) func(decoder, written) []setting {
 	return func(d decoder, w written) []setting {
 		var value T
@@ -123,10 +123,10 @@ func (d decoder) warmup(w written) []setting {
 	return takes(fixed)(d, w)
 }
 
-// FlatOut is the rate from which on a workload of the OpenMessaging Benchmark asks for as much as goes: half of its own files say it.
+// FlatOut is the rate from which on a workload of the OpenMessaging Benchmark means full speed: half of its own files have it.
 const FlatOut = 10_000_000
 
-// producerRate is load.rate, but 0 asks for the highest sustainable rate, and FlatOut for the peak.
+// producerRate is load.rate, but 0 means the highest sustainable rate, and FlatOut the peak.
 func producerRate(d decoder, w written, rate float64) []setting {
 	switch {
 	case rate == 0:
@@ -138,7 +138,7 @@ func producerRate(d decoder, w written, rate float64) []setting {
 	return []setting{w.says("load.rate", rate)}
 }
 
-// printing keys say how often the other tool prints.
+// printing decodes the keys for how often the other tool prints.
 func (d decoder) printing(w written) []setting {
 	d.note("%s is ignored: it says how often the OpenMessaging Benchmark prints", w.name)
 	return nil
@@ -168,8 +168,8 @@ func (d decoder) minutes(w written, m float64) (Duration, bool) {
 	return Duration(m * 60e9), true
 }
 
-// backlogSize asks for the backlog measure as the OpenMessaging Benchmark runs it: its GB are 2^30 bytes and its
-// producers go on while the backlog drains. 0 asks for nothing.
+// backlogSize means the backlog measure as the OpenMessaging Benchmark runs it: its GB are 2^30 bytes and its producers continue
+// while the backlog drains. 0 means no backlog.
 func backlogSize(d decoder, w written, gb float64) []setting {
 	switch {
 	case !(gb >= 0 && gb <= 1<<20):
@@ -184,7 +184,7 @@ func drainRatio(_ decoder, w written, ratio float64) []setting {
 	return []setting{w.softly("backlog.drainRatio", ratio)}
 }
 
-// ignored keys say where the other tool writes its files.
+// ignored decodes keys for the other tool's output files.
 func (d decoder) ignored(written) []setting { return nil }
 
 // noLoss refuses a share of packets to lose.

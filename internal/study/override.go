@@ -11,9 +11,9 @@ import (
 	"github.com/brokermark/brokermark/internal/suggest"
 )
 
-// Set overrides one setting of every point: "load.rate=1000", "server.num.io.threads=4". The value is read as YAML. An
-// axis over the same path is replaced by the value; of an axis of named choices that give the path, those that agree
-// remain. What another flag gave is refused. On error (*Errors, naming the flag as --set 'x=y') nothing has changed.
+// Set overrides one setting of every point: "load.rate=1000", "server.num.io.threads=4". The value is parsed as YAML. It replaces
+// an axis over the same path; of an axis of named choices with that path, the choices that agree remain. A setting that another
+// flag gave is refused. On error (*Errors, naming the flag as --set 'x=y') nothing has changed.
 func (s *Study) Set(pathEqualsValue string) error {
 	flag := "--set '" + pathEqualsValue + "'"
 	path, value, ok := strings.Cut(pathEqualsValue, "=")
@@ -23,9 +23,9 @@ func (s *Study) Set(pathEqualsValue string) error {
 	return s.SetAxis(flag, path, []string{value})
 }
 
-// SetAxis overrides a setting by a list of values (each read as YAML), one point for each; one value is as good as Set.
-// For an axis of named choices, or "sweep", values are names. Complaints name the flag as it was typed. On error nothing
-// has changed.
+// SetAxis overrides a setting by a list of values (each parsed as YAML), with one point for each; a single value is the same as
+// Set. For an axis of named choices, or "sweep", values are names. Errors name the flag as it was typed. On error nothing has
+// changed.
 func (s *Study) SetAxis(flag, path string, values []string) error {
 	return s.setAxis(decoder{problems: &problems{}, file: flag, flag: true}, path, values)
 }
@@ -68,7 +68,7 @@ func (s *Study) setAxis(d decoder, path string, values []string) error {
 		return d.err()
 	}
 	repeats := path == "repeats" && len(values) == 1
-	paths := []string{path} // repeats and choices stand for themselves
+	paths := []string{path} // repeats and choices are no paths of a spec
 	var choices []choice
 	if !repeats && known(path) {
 		paths = nil
@@ -108,7 +108,7 @@ func (s *Study) setAxis(d decoder, path string, values []string) error {
 	return nil
 }
 
-// lay lays choices for path over every sweep. Those of which no point is left are dropped; that of all is an error.
+// lay overlays choices for path on every sweep. It drops sweeps without remaining points; it is an error if none remains.
 func (s *Study) lay(d decoder, path string, choices []choice) error {
 	var kept []sweep
 	reason := ""
@@ -131,7 +131,7 @@ func (s *Study) lay(d decoder, path string, choices []choice) error {
 	return nil
 }
 
-// flagNode reads a flag's value as YAML; what is no YAML is a text.
+// flagNode parses a flag's value as YAML; other values are texts.
 func flagNode(value string) *yaml.Node {
 	var doc yaml.Node
 	if err := yaml.Unmarshal([]byte(value), &doc); err == nil && len(doc.Content) == 1 {
@@ -140,10 +140,10 @@ func flagNode(value string) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: value}
 }
 
-// overridden lays choices for the axis called name over the sweep; why tells that none of its points is left.
+// overridden overlays choices for the axis called name on the sweep; why is not empty if none of its points remains.
 func (w sweep) overridden(name string, choices []choice) (_ sweep, why string) {
 	w.axes = slices.Clone(w.axes)
-	set := choices[0].set // those of the others are of the same paths
+	set := choices[0].set // those of the others have the same paths
 	for i, a := range w.axes {
 		setsIt := slices.ContainsFunc(set, func(s setting) bool { return a.sets(s.path) })
 		if a.named && (a.name == name || setsIt) {
@@ -175,7 +175,7 @@ func (w sweep) overridden(name string, choices []choice) (_ sweep, why string) {
 	return w, ""
 }
 
-// agreeing are the named choices of an axis that choices name, or say the same as.
+// agreeing are the named choices of an axis that choices name or agree with.
 func (a axis) agreeing(name string, choices []choice) []choice {
 	return slices.DeleteFunc(slices.Clone(a.values), func(c choice) bool {
 		byName := a.name == name && slices.ContainsFunc(choices, func(o choice) bool { return o.label == c.label })
@@ -183,7 +183,7 @@ func (a axis) agreeing(name string, choices []choice) []choice {
 	})
 }
 
-// agrees reports whether what l says is what one of the choices says, as far as both speak of it.
+// agrees reports whether l agrees with one of the choices on all paths that both have.
 func agrees(l layer, choices []choice) bool {
 	return slices.ContainsFunc(choices, func(c choice) bool {
 		both := 0
@@ -207,7 +207,7 @@ func labels(a axis) []string {
 	return out
 }
 
-// choose keeps the named choices, or sweeps, among values.
+// choose keeps the choices, or sweeps, named in values.
 func (s *Study) choose(d decoder, name string, values []string) error {
 	var there []string
 	found := false

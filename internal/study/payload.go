@@ -18,7 +18,7 @@ import (
 	"github.com/brokermark/brokermark/internal/suggest"
 )
 
-// samples are real payloads, as found on this machine.
+// samples are payloads from files of this machine.
 type samples struct {
 	path   string
 	sizes  Sizes
@@ -28,24 +28,24 @@ type samples struct {
 }
 
 const (
-	maxSamples  = 64 << 20  // bytes: all of them are kept in memory
+	maxSamples  = 64 << 20  // bytes: all samples are kept in memory
 	maxPayloads = 1_000_000 // of all files together
 )
 
-// library looks payload files up, each once.
+// library reads payload files, each once.
 type library struct {
-	document string // the study's file
-	files    fs.FS  // the study's own files, of which payloads are that its document names, or nil
+	document string // path of the study's document
+	files    fs.FS  // the study's own files, with the payloads that its document names, or nil
 	found    map[source]samples
 }
 
-// source is where payloads come from, as a spec says it.
+// source is the origin of payloads in a spec.
 type source struct {
 	name, column string
-	confined     bool // to the folder of a document that says so
+	confined     bool // to the folder of the document that names it
 }
 
-// disk is the machine's file system: any path is a name.
+// disk is the machine's file system, with any path as a name.
 type disk struct{}
 
 func (disk) Open(name string) (fs.File, error) { return os.Open(name) }
@@ -66,10 +66,10 @@ func (l *library) lookup(from source) samples {
 	return s
 }
 
-// beside is the folder beside that of a document in which the OpenMessaging Benchmark keeps payloads.
+// beside is the OpenMessaging Benchmark's folder for payloads, beside that of its documents.
 const beside = "payload"
 
-// inside reads what a document names of its study's own files.
+// inside reads a file of the study's own folder that its document names.
 func (l *library) inside(from source) samples {
 	if !fs.ValidPath(from.name) {
 		return samples{err: fmt.Errorf("%q is outside of the study's own folder", from.name)}
@@ -77,7 +77,7 @@ func (l *library) inside(from source) samples {
 	return load(l.files, from.name, from.column)
 }
 
-// confined reads what a document names that isn't trusted.
+// confined reads a file that an untrusted document names.
 func (l *library) confined(from source) samples {
 	root, dir, name, err := l.own(filepath.Clean(from.name))
 	if err != nil {
@@ -89,7 +89,7 @@ func (l *library) confined(from source) samples {
 	return s
 }
 
-// own opens the folder that holds the document, or else payload/ beside it where name begins so, and returns the name inside. No link
+// own opens the folder of the document, or payload/ beside it if name begins with that, and returns the name inside. No link
 // leads out of either.
 func (l *library) own(name string) (root *os.Root, dir, inside string, err error) {
 	dir = filepath.Dir(l.document)
@@ -115,7 +115,7 @@ func (l *library) own(name string) (root *os.Root, dir, inside string, err error
 	return nil, "", "", fmt.Errorf("no file or directory %q beside the document; without it (payloadFile: \"\") payloads are made up", name)
 }
 
-// folderIn opens a folder in dir that is no link.
+// folderIn opens a folder in dir that is not a link.
 func folderIn(dir, name string) (*os.Root, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -128,8 +128,8 @@ func folderIn(dir, name string) (*os.Root, error) {
 	return root.OpenRoot(name)
 }
 
-// read looks in the study's own files, from the working directory, beside the study, and one folder above it: the
-// OpenMessaging Benchmark keeps payload/ beside workloads/ and is run from above both.
+// read looks in the study's own files, the working directory, beside the study, and one folder above it: the OpenMessaging
+// Benchmark keeps payload/ beside workloads/ and is run from the folder above both.
 func (l *library) read(name, column string) samples {
 	if l.files != nil && fs.ValidPath(name) {
 		if _, err := fs.Stat(l.files, name); err == nil {
@@ -197,14 +197,14 @@ func load(files fs.FS, path, column string) samples {
 	return s
 }
 
-// payload is one of a file's, and where it stands.
+// payload is one payload of a file, and its position.
 type payload struct {
 	body  []byte
 	where string
 }
 
-// payloadsIn takes a file apart: JSON lines are a payload each, so are the cells of a CSV file's column; any other file is one. Of too many
-// it takes one more than are allowed.
+// payloadsIn splits a file: each JSON line is a payload, and so is each cell of a CSV file's column; any other file is a single
+// payload. Of too many payloads it returns one more than is allowed.
 func payloadsIn(name string, file []byte, column string) ([]payload, error) {
 	ending := strings.ToLower(filepath.Ext(name))
 	switch {
@@ -231,7 +231,7 @@ func linesOf(name string, file []byte) (held []payload) {
 	return held
 }
 
-// cells are those of a column below its name in the first line.
+// cells are the cells of a column below its name in the first line.
 func cells(name string, file []byte, column string) (held []payload, err error) {
 	rows := csv.NewReader(bytes.NewReader(file))
 	if strings.EqualFold(filepath.Ext(name), ".tsv") {
@@ -241,7 +241,7 @@ func cells(name string, file []byte, column string) (held []payload, err error) 
 	if err != nil {
 		return nil, fmt.Errorf("%s is no CSV: %w", name, err)
 	}
-	head[0] = strings.TrimPrefix(head[0], "\ufeff") // a mark that spreadsheets write
+	head[0] = strings.TrimPrefix(head[0], "\ufeff") // a byte order mark written by spreadsheets
 	at := slices.Index(head, column)
 	if at < 0 {
 		said := fmt.Sprintf("no column %q%s", column, suggest.DidYouMean(column, head))
@@ -264,7 +264,7 @@ func cells(name string, file []byte, column string) (held []payload, err error) 
 	return held, nil
 }
 
-// mostNamed is how many columns a complaint names.
+// mostNamed is the number of columns that an error names.
 const mostNamed = 12
 
 // with counts one more sample of a size.
@@ -278,7 +278,7 @@ func (s Sizes) with(size Size) Sizes {
 	return slices.Insert(s, i, one)
 }
 
-// completePayload replaces the name of a payload file by what it holds, and returns that.
+// completePayload replaces the name of a payload file by its contents, and returns them.
 func (v *validator) completePayload(l *library) (bodies [][]byte) {
 	s := v.spec
 	if s.PayloadFile == "" {

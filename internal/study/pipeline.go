@@ -16,27 +16,27 @@ const (
 	postgres  = "postgres"
 )
 
-// What a fault of a pipeline can be aimed at, beside the broker's nodes: servers have a number behind the word.
+// Targets of a pipeline's faults beside the broker's nodes; servers have a number behind the word.
 const (
 	PartServer   = "server"
 	PartBalancer = "balancer"
 	PartConsumer = "consumer"
 )
 
-// PartRelay is what a fault can be aimed at where there are relays, with a number behind the word.
+// PartRelay is the target of faults on relays, with a number behind the word.
 const PartRelay = "relay"
 
 const (
-	usualThreads    = 32 // of the consumer, as in the assignment
+	usualThreads    = 32 // of the consumer, as in the original assignment
 	usualPool       = 20
 	usualClients    = 100
-	rideBytes       = 200 // a ride as a message is at most so long
+	rideBytes       = 200 // the largest size of a ride as a message
 	mostServers     = 16
 	mostRelays      = 64
 	mostConnections = 10_000
 )
 
-// completePipeline fills in what a pipeline says of clients and messages, before their own defaults are.
+// completePipeline fills in the settings of clients and messages that follow from a pipeline, before their own defaults.
 func completePipeline(s *Spec, d *draft) {
 	p := s.Pipeline
 	if p == nil {
@@ -57,7 +57,7 @@ func completePipeline(s *Spec, d *draft) {
 	s.MessageSize = Sizes{{rideBytes, 1}}
 }
 
-// Parts are the processes around the broker that a fault can be aimed at.
+// Parts are the processes around the broker that can be targets of faults.
 func (s Spec) Parts() (names []string) {
 	for n := range min(s.Relays, mostRelays) {
 		names = append(names, fmt.Sprintf("%s-%d", PartRelay, n+1))
@@ -74,7 +74,7 @@ func (s Spec) Parts() (names []string) {
 	return append(names, PartConsumer)
 }
 
-// BrokerFaults are what is done to the broker, such as "kill". A fault of another part costs no messages in the broker.
+// BrokerFaults are the faults of the broker, such as "kill". A fault of another part costs no messages in the broker.
 func (s Spec) BrokerFaults() (do []string) {
 	for _, f := range s.Faults {
 		if !slices.Contains(s.Parts(), f.Node) {
@@ -84,7 +84,7 @@ func (s Spec) BrokerFaults() (do []string) {
 	return do
 }
 
-// decidedByPipeline are settings that a pipeline decides itself.
+// decidedByPipeline are settings that follow from a pipeline.
 var decidedByPipeline = []string{
 	"producersPerTopic", "messageSize", "payloadFile", "payloadColumn", "useRandomizedPayloads", "randomBytesRatio", "randomizedPayloadPoolSize",
 	"keyDistributor", "producerDelay", "consumerDelay", "connections", "count.bytes", "warmup.auto",

@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// Place says which agents of a run have the producers and the consumers of its topics. The zero Place has everything of one topic on
-// one agent, so that no latency is taken across two clocks.
+// Place says which agents of a run have the producers and the consumers of its topics. With the zero Place, one agent has all
+// clients of a topic, so that no latency is measured across two clocks.
 type Place struct {
 	Deal      string   `json:"deal,omitempty"`      // spread: over all agents; "": topic by topic, or by the lists
-	Producers []string `json:"producers,omitempty"` // names of the agents that have them, in turn; one that stands twice has twice as many
+	Producers []string `json:"producers,omitempty"` // names of their agents, in turn; an agent named twice gets twice as many
 	Consumers []string `json:"consumers,omitempty"`
 }
 
-// Spread tells that producers and consumers of one topic may be on different agents.
+// Spread reports whether producers and consumers of one topic may be on different agents.
 func (p Place) Spread() bool { return p.Deal == PlaceSpread || p.Named() }
 
-// Named tells that the agents are given by name.
+// Named reports whether agents are given by name.
 func (p Place) Named() bool { return len(p.Producers)+len(p.Consumers) > 0 }
 
 // Agents are the names in p, each once, in order.
@@ -27,7 +27,7 @@ func (p Place) Agents() []string {
 	return slices.Compact(all)
 }
 
-// String is as a spec says it.
+// String is the form of a spec.
 func (p Place) String() string {
 	if p.Named() {
 		return "{producers: [" + strings.Join(p.Producers, ", ") + "], consumers: [" + strings.Join(p.Consumers, ", ") + "]}"
@@ -38,7 +38,7 @@ func (p Place) String() string {
 	return p.Deal
 }
 
-// place takes topic or spread; the whole group is a mapping.
+// place decodes topic or spread; the whole group is a mapping.
 func (d decoder) place(w written) []setting {
 	var deal string
 	if !isScalar(w.n) {
@@ -51,7 +51,7 @@ func (d decoder) place(w written) []setting {
 	return []setting{w.says("place.deal", deal), w.says("place.producers", []string(nil)), w.says("place.consumers", []string(nil))}
 }
 
-// placing checks which agents have what. How many agents there are is not known here.
+// placing checks the agents of producers and consumers. The number of agents is not known here.
 func (v *validator) placing() {
 	s := v.spec
 	p := s.Place

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Point is one cell of a study: a complete, valid Spec and what tells it from its neighbours.
+// Point is one cell of a study: a complete, valid Spec and its values on the study's axes.
 type Point struct {
 	ID    string
 	Study string
@@ -23,7 +23,7 @@ type Point struct {
 	given *draft // nil for a point that wasn't expanded from a study
 }
 
-// Where says where the setting at path was written: "study.yaml:7", or the flag as typed; "" where it was not.
+// Where returns where the setting at path was written: "study.yaml:7", or the flag as typed; "" if it was not given.
 func (p Point) Where(path string) string {
 	if p.given == nil {
 		return ""
@@ -38,7 +38,7 @@ func (p Point) Where(path string) string {
 	return at.file
 }
 
-// Axis is one axis as a plan shows it.
+// Axis is an axis as a plan shows it.
 type Axis struct {
 	Name   string
 	Values []string
@@ -66,13 +66,12 @@ func (s *Study) Axes() []Axis {
 
 const (
 	maxPoints   = 100_000
-	maxSettings = 5_000_000 // that are given, of all points: each takes some 150 bytes
-	enoughWrong = 50        // problems after which expansion stops
+	maxSettings = 5_000_000 // the given ones of all points together: each takes about 150 bytes
+	enoughWrong = 50        // number of problems after which expansion stops
 )
 
-// Points expands the study: every combination of its axes and every explicit point, completed by defaults and
-// validated, in the order written; of equal points the first. It reads payload files. What is wrong comes together, as
-// *Errors.
+// Points expands the study: every combination of its axes and every explicit point, completed by defaults and validated, in the
+// order written; of equal points the first. It reads payload files. It reports all problems together, as *Errors.
 func (s *Study) Points() ([]Point, error) {
 	lib := &library{document: s.File, files: s.Files, found: map[source]samples{}}
 	e := &expansion{study: s, lib: lib, seen: map[string]bool{}}
@@ -134,7 +133,7 @@ func (e *expansion) sweep(w sweep) {
 	}
 }
 
-// combine makes the points of all combinations that begin with what was chosen of the first axes.
+// combine makes the points of all combinations that begin with the choices of the first axes.
 func (e *expansion) combine(w sweep, chosen []choice) {
 	if len(e.found) >= enoughWrong {
 		return
@@ -148,7 +147,7 @@ func (e *expansion) combine(w sweep, chosen []choice) {
 	}
 }
 
-// rivals refuses two axes of one sweep that give the same setting.
+// rivals refuses two axes of one sweep that set the same path.
 func (e *expansion) rivals(w sweep) bool {
 	before := len(e.found)
 	owner := map[string]string{}
@@ -218,7 +217,7 @@ func (e *expansion) point(w sweep, choices []choice) {
 	e.keep(p, w)
 }
 
-// keep labels a valid point and adds it unless it is there.
+// keep labels a valid point and adds it unless it is a duplicate.
 func (e *expansion) keep(p Point, w sweep) {
 	p.ID = p.Spec.ID()
 	if e.seen[p.ID] {
@@ -243,10 +242,11 @@ func (e *expansion) keep(p Point, w sweep) {
 	e.points = append(e.points, p)
 }
 
-// oneLine is a text whose line breaks are spaces: progress and errors show names and labels, which may be a stranger's, as they are.
+// oneLine replaces line breaks by spaces: progress and errors show names and labels unchanged, and an untrusted document may have
+// written them.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// label makes the words that tell a point from its neighbours.
+// label makes a label that distinguishes a point from its neighbours.
 func (e *expansion) label(p Point, w sweep) string {
 	var parts []string
 	if w.name != "" && len(e.study.sweeps) > 1 {
@@ -285,7 +285,7 @@ func (w sweep) excludes(p Point) bool {
 	return slices.ContainsFunc(w.exclude, func(r rule) bool { return !slices.ContainsFunc(r, fails) })
 }
 
-// holds reports whether a point with these axes and this spec meets the condition. What the spec says at paths is noted in said.
+// holds reports whether a point with these axes and this spec meets the condition. said collects the values of the spec at paths.
 func (c condition) holds(axes map[string]string, spec reflect.Value, said map[string]string) bool {
 	if c.name != "" {
 		return c.says[""][axes[c.name]]

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Problem is one thing wrong with a study: where it stands and what is allowed instead.
+// Problem is one error in a study: its position and what is allowed instead.
 type Problem struct {
 	File string // the file, or the flag as written: --set 'x=y'
 	Line int    // 0 where there is none
@@ -15,7 +15,7 @@ type Problem struct {
 	Text string
 }
 
-// String is study.yaml:7: load.rate: what is wrong. It is one line, whatever it quotes of a document.
+// String is "study.yaml:7: load.rate: …", in one line whatever it quotes of a document.
 func (p Problem) String() string { return strings.ReplaceAll(p.text(), "\n", " ") }
 
 func (p Problem) text() string {
@@ -32,7 +32,7 @@ func (p Problem) text() string {
 	return text
 }
 
-// Errors are all the problems found in one go, at most shown ten.
+// Errors are all the problems found together; at most ten are shown.
 type Errors struct{ Problems []Problem }
 
 const shownProblems = 10
@@ -57,7 +57,7 @@ func (e *Errors) Error() string {
 type problems struct {
 	found []Problem
 	seen  map[Problem]bool
-	notes []string // how something was read that others mean in another way
+	notes []string // how ambiguous parts were understood
 }
 
 // note adds a note, once.
@@ -78,7 +78,7 @@ func (ps *problems) add(at place, path, format string, args ...any) {
 	}
 }
 
-// err is nil when nothing was found; problems come in the order of lines, those of no line last.
+// err is nil without problems; problems are in the order of lines, those without a line last.
 func (ps *problems) err() error {
 	if len(ps.found) == 0 {
 		return nil

@@ -10,9 +10,9 @@ import (
 	yaml "go.yaml.in/yaml/v3"
 )
 
-// Published is a table of a paper, set beside the points of an experiment.
+// Published is a table of a paper that is compared with the points of an experiment.
 type Published struct {
-	File       string            // in the study's folder: a CSV file with a header; lines that begin with # say where it is from
+	File       string            // in the study's folder: a CSV file with a header; lines that begin with # give the source
 	Experiment string            // the sweep
 	Where      map[string]string // column → value: only the rows that have it
 	Axes       map[string]string // axis of the sweep → column with its values
@@ -48,7 +48,7 @@ type Exhibit struct {
 // RowsOfRates are the rates of a curve as the rows of an exhibit, where no axis has that name.
 const RowsOfRates = "load.rate"
 
-// tables decodes a list of published tables, and holds them against the experiments they name.
+// tables decodes a list of published tables, and checks the experiments that they name.
 func (s *Study) tables(d decoder, n *yaml.Node) (out []Published) {
 	for full, item := range d.mappings(n, "published", "mappings", "") {
 		var p Published
@@ -69,7 +69,7 @@ func (s *Study) tables(d decoder, n *yaml.Node) (out []Published) {
 	return out
 }
 
-// byAxis renames the keys of a mapping in item, which is at full, to the names that axes have in points.
+// byAxis replaces the keys of a mapping in item, which is at full, by the names of axes in points.
 func (d decoder) byAxis(item *yaml.Node, full string, m map[string]string) map[string]string {
 	var out map[string]string
 	written := map[string]string{}
@@ -86,7 +86,7 @@ func (d decoder) byAxis(item *yaml.Node, full string, m map[string]string) map[s
 	return out
 }
 
-// exhibits decodes a list of the paper's tables and figures, and holds them against the experiments they name.
+// exhibits decodes a list of the paper's tables and figures, and checks the experiments that they name.
 func (s *Study) exhibits(d decoder, n *yaml.Node) (out []Exhibit) {
 	for full, item := range d.mappings(n, "exhibits", "mappings", "") {
 		var e Exhibit
@@ -143,7 +143,7 @@ func (d decoder) keyed(n *yaml.Node, full string, into map[string]any) {
 	}
 }
 
-// below reads a mapping that must be one.
+// below reads a mapping and reports an error if it is none.
 func (d decoder) below(n *yaml.Node, full string) []pair {
 	if !d.isMapping(n, full, "") {
 		return nil
@@ -172,8 +172,8 @@ func (d decoder) column(n *yaml.Node, full, what string) (c Column) {
 	return c
 }
 
-// CheckMetrics holds the metrics of published tables and exhibits, and the units they are given in, against those that there are.
-// wrong is what is wrong with one; "" for nothing.
+// CheckMetrics checks the metrics of published tables and exhibits, and their units. wrong returns the error of one; "" if it is
+// right.
 func (s *Study) CheckMetrics(wrong func(metric, unit string) string) error {
 	var found problems
 	for _, m := range s.metrics {
@@ -184,7 +184,7 @@ func (s *Study) CheckMetrics(wrong func(metric, unit string) string) error {
 	return found.err()
 }
 
-// curves tells that the rows of an exhibit are the rates of a curve.
+// curves reports whether the rows of an exhibit are the rates of a curve.
 func (s *Study) curves(e Exhibit) bool {
 	i := s.sweep(e.Experiment)
 	if e.Rows != RowsOfRates || i < 0 {
@@ -207,7 +207,7 @@ func (s *Study) checkExperiment(d decoder, at place, full, experiment string, ax
 	}
 	there := axisNames(s.sweeps[i])
 	for _, name := range axes {
-		if name != "" && !slices.Contains(there, canonical(name)) { // that it is missing has been said
+		if name != "" && !slices.Contains(there, canonical(name)) { // an error has reported that it is missing
 			d.add(at, full, "the experiment %q has no axis %q; it has %s", experiment, name, cmp.Or(strings.Join(there, ", "), "none"))
 		}
 	}
@@ -218,7 +218,7 @@ func (s *Study) sweep(name string) int {
 	return slices.IndexFunc(s.sweeps, func(w sweep) bool { return w.name == name })
 }
 
-// Experiments are the names of the study's sweeps, in the order written; none where it has one without a name.
+// Experiments are the names of the study's sweeps, in the order written; none if any sweep has no name.
 func (s *Study) Experiments() []string {
 	var out []string
 	for _, w := range s.sweeps {

@@ -2,9 +2,9 @@ package study
 
 import "slices"
 
-// Quick shortens every point to a few seconds, for a first look: shorter phases and trials, one confirmation, three
-// rates of a curve, small counts and backlogs. Settings overridden by Set or SetAxis stay. What it changes is part of
-// the spec, so quick points are points of their own.
+// Quick shortens every point to a few seconds, for a first look: shorter phases and trials, one confirmation, three rates of a
+// curve, small counts and backlogs. It keeps settings overridden by Set or SetAxis. The changes are part of the spec, so quick
+// points are points of their own.
 func (s *Study) Quick() { s.quick = true }
 
 func shorten(s *Spec, d *draft) {
@@ -17,7 +17,7 @@ func shorten(s *Spec, d *draft) {
 		}
 	}
 	full := s.Duration
-	if len(s.Faults) == 0 { // faults have their times
+	if len(s.Faults) == 0 { // faults have fixed times
 		atMost("duration", &s.Duration, 4)
 		atMost("warmup.for", &s.Warmup.For, 1)
 		atMost("warmup.max", &s.Warmup.Max, 3)
@@ -50,7 +50,7 @@ func shortBytes(b Size, s *Spec) Size {
 	return min(b, max(20_000_000, s.MessageSize.Largest()))
 }
 
-// shortenLoad squeezes a load that changes with time by the same factor as the measured phase.
+// shortenLoad shortens a load that changes with time by the same factor as the measured phase.
 func shortenLoad(l *Load, factor float64) {
 	squeeze := func(t Duration) Duration { return max(1, Duration(float64(t)*factor)) }
 	if factor == 1 {
@@ -66,7 +66,7 @@ func shortenLoad(l *Load, factor float64) {
 	}
 }
 
-// three keeps the first, the middle and the last of a longer list.
+// three keeps the first, the middle and the last element of a longer list.
 func three(list []float64) []float64 {
 	if n := len(list); n > 3 {
 		return []float64{list[0], list[n/2], list[n-1]}

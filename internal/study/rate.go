@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// isRate tells that a number is of messages per second. Such settings may be written as reports print them: 20k/s.
+// isRate reports whether a setting is in messages per second. Such settings may be written as reports print them: 20k/s.
 func isRate(path string) bool {
 	name := path[strings.LastIndexByte(path, '.')+1:]
 	name, _, _ = strings.Cut(name, "[")
 	return slices.Contains([]string{"rate", "to", "maxRate", "rates", "producerRate"}, name)
 }
 
-// thousandsIn says what to write instead of values that may be one number with commas between its thousands: 5,000 as the values 5 and 000,
-// or of a rate, 10,500 as 10 and 500. It is empty if they are values.
+// thousandsIn suggests a spelling for values that may be one number with commas between its thousands: 5,000 parsed as the values
+// 5 and 000 or, for a rate, 10,500 as 10 and 500. It is empty if they are real values.
 func thousandsIn(path string, values []string) string {
 	text := strings.Join(values, ",")
 	if !groups.MatchString(text) {
@@ -38,7 +38,7 @@ var groups = regexp.MustCompile(`^[1-9][0-9]{0,2}(,[0-9]{3})+$`)
 // thousands are the suffixes of rates.
 var thousands = map[string]float64{"k": 1e3, "M": 1e6, "G": 1e9}
 
-// ParseRate reads messages per second: 20000, 20k or 20k/s.
+// ParseRate parses messages per second: 20000, 20k or 20k/s.
 func ParseRate(text string) (float64, error) {
 	number := strings.TrimSpace(strings.TrimSuffix(text, "/s"))
 	factor := 1.0

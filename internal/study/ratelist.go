@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// day is after what time the rates of a list come again.
+// day is the period after which the rates of a list repeat.
 const day = Duration(24 * time.Hour)
 
-// rateList takes the producerRateList of AutoMQ's fork of the OpenMessaging Benchmark: rates by the hour and minute of the day, such as
-// [[4, 30, 5000], [5, 0, 9000]], or by minutes since the start, such as [[0, 5000], [30, 9000]]. Its generator goes evenly from one to
-// the next, from the last one of a day to the first one of the next as well.
+// rateList decodes the producerRateList of AutoMQ's fork of the OpenMessaging Benchmark: rates by the hour and minute of the day,
+// such as [[4, 30, 5000], [5, 0, 9000]], or by minutes since the start, such as [[0, 5000], [30, 9000]]. Its generator changes
+// linearly from each rate to the next, also from the last one of a day to the first one of the next.
 func rateList(d decoder, w written, list [][]float64) []setting {
 	rates := map[Duration]float64{}
 	for _, row := range list {
@@ -37,13 +37,13 @@ func rateList(d decoder, w written, list [][]float64) []setting {
 		}
 		around = append(around, stepTo(rates[at], rates[next], length))
 	}
-	// The day begins within the last of these steps, where it doesn't begin with a time of the list.
+	// The day begins within the last of these steps, unless the list has a rate for its beginning.
 	d.note("producerRateList is read as load.steps that repeat every 24h: the rate goes evenly from each time to the next, as the fork has it; " +
 		"the day begins with the load")
 	return []setting{w.says("load.steps", turned(around, (day-times[0])%day)), w.says("load.shape", steps), w.says("load.repeat", true)}
 }
 
-// timeOfRow is the time of day at which a row of a producerRateList has its rate; below 0 if it has none.
+// timeOfRow is the time of day of a row's rate in a producerRateList; below 0 if the row is invalid.
 func timeOfRow(row []float64) Duration {
 	var minutes float64
 	switch {
@@ -68,7 +68,7 @@ func stepTo(rate, to float64, length Duration) Step {
 	return Step{rate, &to, length}
 }
 
-// turned has steps that repeat begin later, by a time shorter than all of them together: what is passed over comes at their end.
+// turned shifts repeated steps so that they begin later, by less than their total length: the skipped part moves to the end.
 func turned(list []Step, by Duration) []Step {
 	for i, s := range list {
 		if by >= s.For {
@@ -85,8 +85,8 @@ func turned(list []Step, by Duration) []Step {
 	return list
 }
 
-// listed has a list of rates begin with the warm-up, as the fork's does, while load.steps begin with the measured phase. The
-// producerRate beside the list, which holds for a few seconds there, goes.
+// listed makes a list of rates begin with the warm-up, as the fork does, while load.steps begin with the measured phase. It drops
+// the producerRate beside the list, which the fork uses for a few seconds.
 func (l layer) listed() layer {
 	if i := l.index("load.steps"); i < 0 || l[i].as != "producerRateList" {
 		return l

@@ -11,7 +11,7 @@ import (
 
 const (
 	maxRepeats = 10_000
-	// untilMost is how many repetitions "until 5%" makes at most where no other limit is given.
+	// untilMost is the limit of repetitions for "until 5%" without an explicit one.
 	untilMost = 20
 )
 
@@ -19,7 +19,7 @@ var until = regexp.MustCompile(`^until\s+([0-9.]+)\s*%(?:\s*,?\s*(?:at most|or)\
 
 const repeatsAllowed = `allowed: 1 to 10000, or "until 5%" or "until 5%, at most 30"`
 
-// parseRepeats reads Study.Repeats and Study.Until: "until 5%, at most 30" is 30 and 0.05, "3" is 3 and 0.
+// parseRepeats parses Study.Repeats and Study.Until: "until 5%, at most 30" is 30 and 0.05, "3" is 3 and 0.
 func parseRepeats(text string) (most int, share float64, err error) {
 	text = strings.TrimSpace(text)
 	if parts := until.FindStringSubmatch(text); parts != nil {

@@ -8,9 +8,9 @@ import (
 	"github.com/brokermark/brokermark/internal/suggest"
 )
 
-// checkRules refuses conditions on an axis that no sweep has, or on a choice or a value that the axis has in none: such a rule would
-// exclude nothing, unnoticed. Rules that sweeps share may be about one of them, or about a value of the study's own
-// axes (common) that every sweep replaces.
+// checkRules refuses conditions on an axis that no sweep has, or on a choice or value that no sweep's axis has: such a rule would
+// silently exclude nothing. Rules that sweeps share may name an axis of one of them, or a value of the study's own axes (common)
+// that every sweep replaces.
 func (d decoder) checkRules(excluding, sweeps []sweep, common []axis) {
 	for _, w := range excluding {
 		for _, c := range slices.Concat(w.exclude...) {
@@ -23,10 +23,10 @@ func (d decoder) checkRules(excluding, sweeps []sweep, common []axis) {
 	}
 }
 
-// checkValues checks a condition's values, where an axis gives the setting in each sweep that has the rule. Elsewhere the base, a
-// default or a flag may give it.
+// checkValues checks a condition's values if an axis sets the path in each sweep that has the rule. Otherwise the base, a default
+// or a flag may set it.
 func (d decoder) checkValues(c condition, sweeps []sweep) {
-	free := map[string]bool{}             // by the paths of a value: any is right
+	free := map[string]bool{}             // by the paths of a value: any value is possible
 	there := map[string]map[string]bool{} // by the paths of a value: labels of the axes' values
 	inOrder := map[string][]string{}
 	for _, wanted := range c.any {
@@ -44,7 +44,8 @@ func (d decoder) checkValues(c condition, sweeps []sweep) {
 	}
 }
 
-// given returns what the axes of the sweeps say of the settings in wanted, each once; free where something else may give them.
+// given returns the values that the sweeps' axes give to the settings in wanted, each once; free reports whether something else
+// may set them.
 func (c condition) given(wanted layer, sweeps []sweep) (labels []string, free bool) {
 	seen := map[string]bool{}
 	for _, w := range sweeps {
@@ -74,10 +75,10 @@ func (c condition) given(wanted layer, sweeps []sweep) (labels []string, free bo
 	return labels, false
 }
 
-// apart separates paths, and texts, that are one key of a map.
+// apart separates paths, and texts, in a map's key.
 const apart = "\x00"
 
-// pathsAndTexts joins the paths of settings, and what they say.
+// pathsAndTexts joins the paths of settings, and their values.
 func pathsAndTexts(l layer) (paths, texts string) {
 	var ps, ts []string
 	for _, s := range l {

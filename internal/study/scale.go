@@ -11,10 +11,10 @@ import (
 	"github.com/brokermark/brokermark/internal/suggest"
 )
 
-// Full is the scale of every study: the document as it is written.
+// Full is the scale of every document as it is written.
 const Full = "full"
 
-// SmokeTest is the scale at which nothing but the way through a study is tried out: its figures give no verdicts.
+// SmokeTest is the scale that only tries out a study: its figures give no verdicts.
 const SmokeTest = "quick"
 
 // scale is the study in another size: fewer values on its axes, shorter phases.
@@ -24,14 +24,14 @@ type scale struct {
 	sweeps  []sweep
 }
 
-// part is what a scale says for all sweeps, or for one of them.
+// part are the changes of a scale for all sweeps, or for one of them.
 type part struct {
 	set     layer
 	axes    []scaledAxis
 	exclude []rule
 }
 
-// scaledAxis is the values that a scale leaves of an axis.
+// scaledAxis are the values that a scale keeps of an axis.
 type scaledAxis struct {
 	name, path, full string
 	at               place
@@ -47,8 +47,7 @@ func (s *Study) Scales() []string {
 	return out
 }
 
-// UsualScale is the scale of somebody who asks for none: the first that the document names, so that a first run ends
-// soon, or else Full.
+// UsualScale is the default scale: the first one in the document, so that a first run ends soon, or else Full.
 func (s *Study) UsualScale() string {
 	if len(s.scales) > 0 {
 		return s.scales[0].name
@@ -56,11 +55,11 @@ func (s *Study) UsualScale() string {
 	return Full
 }
 
-// AtScale is the scale to which the study was brought.
+// AtScale is the scale that was chosen for the study.
 func (s *Study) AtScale() string { return cmp.Or(s.at, Full) }
 
-// Scale brings the study to one of its scales. It comes before Only, Set and SetAxis, which override what it says. On
-// error nothing has changed.
+// Scale changes the study to one of its scales. Call it before Only, Set and SetAxis, which override its settings. On error
+// nothing has changed.
 func (s *Study) Scale(name string) error {
 	if name == Full {
 		return nil
@@ -78,7 +77,7 @@ func (s *Study) Scale(name string) error {
 		s.Name, strings.Join(s.Scales(), ", "), suggest.DidYouMean(name, s.Scales()))
 }
 
-// Only leaves the named experiments. On error nothing has changed.
+// Only keeps only the named experiments. On error nothing has changed.
 func (s *Study) Only(names []string) error {
 	there := s.Experiments()
 	for _, name := range names {
@@ -123,7 +122,7 @@ func (d decoder) scales(n *yaml.Node, sweeps []sweep) (out []scale) {
 	return out
 }
 
-// scale decodes what one scale says for all sweeps and for each.
+// scale decodes the changes of one scale for all sweeps and for each.
 func (d decoder) scale(n *yaml.Node, full string, repeats *int) (all part, each map[string]part) {
 	each = map[string]part{}
 	var rest []pair
@@ -144,7 +143,7 @@ func (d decoder) scale(n *yaml.Node, full string, repeats *int) (all part, each 
 	}
 	all = d.part(rest, full, []string{"repeats", "set", "axes", "exclude", "sweeps"})
 	for i := range all.set {
-		all.set[i].soft = true // said of all sweeps, also of those that have no use for it
+		all.set[i].soft = true // given for all sweeps, also for those that don't use it
 	}
 	return all, each
 }
@@ -180,7 +179,7 @@ func (d decoder) scaled(w sweep, all, own part) sweep {
 		w.scaled = slices.Clone(w.scaled).put(s)
 	}
 	for i := range w.axes {
-		for _, a := range slices.Concat(own.axes, all.axes) { // its own go before those of all
+		for _, a := range slices.Concat(own.axes, all.axes) { // its own come before those of all
 			if a.name == w.axes[i].name {
 				w.axes[i].values = d.kept(w.axes[i], a)
 				break
@@ -202,7 +201,7 @@ func axisNames(w sweep) (out []string) {
 	return out
 }
 
-// kept are the values of an axis that a scale names: choices by their names, settings by their values.
+// kept are the values of an axis that a scale keeps: choices by their names, settings by their values.
 func (d decoder) kept(a axis, chosen scaledAxis) (out []choice) {
 	for _, item := range chosen.items {
 		if !a.named {

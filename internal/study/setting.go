@@ -14,18 +14,18 @@ import (
 	"github.com/brokermark/brokermark/internal/usual"
 )
 
-// setting is one decoded value for one path, and where it was written.
+// setting is one decoded value for one path, and its position.
 type setting struct {
 	path  string // canonical: a leaf of Spec, or server.NAME and the like
 	value any    // of the leaf's type
 	at    place
 	as    string // the path as written
-	// soft settings are dropped where they serve no purpose instead of being refused: an OpenMessaging Benchmark file
-	// says testDurationMinutes whatever it measures.
+	// soft settings are dropped if they have no effect, instead of being refused: an OpenMessaging Benchmark file has
+	// testDurationMinutes for any measurement.
 	soft bool
 }
 
-// layer is a set of settings given in one go; a later layer overrides an earlier one.
+// layer is a set of settings given together; a later layer overrides an earlier one.
 type layer []setting
 
 func (l layer) index(path string) int {
@@ -39,7 +39,7 @@ func (l layer) find(path string) (setting, bool) {
 	return setting{}, false
 }
 
-// weight is how many settings it has, where a long one counts for several.
+// weight is the number of settings, where a long one counts as several.
 func (l layer) weight() (settings int) {
 	for _, s := range l {
 		text, _ := s.value.(string)
@@ -48,7 +48,7 @@ func (l layer) weight() (settings int) {
 	return settings
 }
 
-// put adds s or replaces what l says of its path.
+// put adds s or replaces l's value at its path.
 func (l layer) put(s setting) layer {
 	if i := l.index(s.path); i >= 0 {
 		l[i] = s
@@ -66,7 +66,8 @@ func (l layer) places() map[string]int {
 	return at
 }
 
-// clash finds the first of more that l, which has its settings at these places, already says; an implied measure never clashes.
+// clash returns the first setting of more whose path l already has; at are the places of l's settings. An implied measure never
+// clashes.
 func clash(at map[string]int, l layer, more []setting) (first, second setting, twice bool) {
 	for _, s := range more {
 		if i, there := at[s.path]; there && s.path != impliedMeasure {
@@ -83,7 +84,7 @@ func onLine(at place) string {
 	return fmt.Sprintf(" at line %d", at.line)
 }
 
-// impliedMeasure is the pseudo path of a measure that an alias implies: the file's own measure goes before it.
+// impliedMeasure is the pseudo path of a measure that an alias implies: the file's own measure takes precedence.
 const impliedMeasure = "(measure)"
 
 // versionByBroker is the pseudo path of versions that depend on the broker: version: {kafka: 2.2.0, rabbitmq: 3.10.8}.
@@ -98,8 +99,8 @@ func (d decoder) versionsOf(key, n *yaml.Node, full string) []setting {
 	return []setting{{path: versionByBroker, value: of, at: d.at(key), as: "version"}}
 }
 
-// layer decodes a mapping of settings; prefix is the path of the mapping ("" = a whole spec) and shown the path to
-// print before it. Keys in skip are left to the caller.
+// layer decodes a mapping of settings; prefix is the path of the mapping ("" = a whole spec) and shown the path to print before
+// it. It skips the keys in skip.
 func (d decoder) layer(n *yaml.Node, prefix, shown string, skip []string) layer {
 	var out layer
 	at := map[string]int{} // in out, by path
@@ -124,7 +125,7 @@ func (d decoder) layer(n *yaml.Node, prefix, shown string, skip []string) layer 
 	return out
 }
 
-// settings decodes what one key says: one setting, several where it is a group or a short form.
+// settings decodes one key: one setting, or several if it is a group or a short form.
 func (d decoder) settings(key, n *yaml.Node, path, shown string, also []string) []setting {
 	full := join(shown, path)
 	at := d.at(key)
@@ -161,7 +162,7 @@ func (d decoder) settings(key, n *yaml.Node, path, shown string, also []string) 
 
 func (d decoder) one(key, n *yaml.Node, path, full string, t reflect.Type, allowed []string) []setting {
 	if t.Kind() == reflect.String && isNull(n) && aboutOf[path].allowed == nil {
-		return nil // an empty text is as good as none: payloadFile:
+		return nil // an empty text is the same as none: payloadFile:
 	}
 	v := reflect.New(t).Elem()
 	if !d.value(n, full, v, allowed) {
@@ -198,9 +199,9 @@ func (d decoder) renamed(list []setting, written, path string) []setting {
 	return list
 }
 
-// unknown complains about a path, with the nearest one that exists where it was written.
+// unknown reports an unknown path, with the nearest known one.
 func (d decoder) unknown(at place, path, shown string, also []string) {
-	if len(d.found) > 10*shownProblems { // nearly all of those shown have been found, and to look for what was meant takes a while
+	if len(d.found) > 10*shownProblems { // nearly all errors that will be shown were found, and looking for similar names takes time
 		d.add(at, join(shown, path), "unknown key")
 		return
 	}
@@ -220,7 +221,7 @@ func (d decoder) unknown(at place, path, shown string, also []string) {
 		d.add(at, join(shown, path), "%s", suggest.UnknownKey(name, names))
 		return
 	}
-	hint := suggest.DidYouMean(name, names) // they are too many to name
+	hint := suggest.DidYouMean(name, names) // there are too many to list
 	if meant := cmp.Or(suggest.Containing(path, slices.Sorted(maps.Keys(layout().leaves))), suggest.Containing(path, usual.SettingsOfAll())); hint == "" && meant != "" {
 		hint = fmt.Sprintf("; did you mean %q?", meant)
 	}
@@ -234,7 +235,7 @@ func (d decoder) unknown(at place, path, shown string, also []string) {
 	d.add(at, join(shown, path), "unknown key %q%s", name, hint)
 }
 
-// unknownKey complains about the key of a mapping that allows few.
+// unknownKey reports an unknown key of a mapping with few allowed keys.
 func (d decoder) unknownKey(p pair, path string, allowed ...string) {
 	d.add(d.at(p.keyNode), path, "%s", suggest.UnknownKey(p.key, allowed))
 }
@@ -263,7 +264,7 @@ func groupOf(path string) string {
 	return head
 }
 
-// apply writes the setting into spec.
+// apply sets the setting in spec.
 func (s setting) apply(spec *Spec) {
 	root := reflect.ValueOf(spec).Elem()
 	p := layout()
@@ -283,7 +284,7 @@ func (s setting) apply(spec *Spec) {
 	m.SetMapIndex(reflect.ValueOf(native), reflect.ValueOf(s.value))
 }
 
-// text writes a value the way a person would in a spec file; equal values give equal texts.
+// text formats a value as a person would write it in a spec file; equal values give equal texts.
 func text(v reflect.Value) string {
 	if !v.IsValid() {
 		return ""
@@ -314,7 +315,7 @@ func text(v reflect.Value) string {
 	return fmt.Sprint(v.Interface())
 }
 
-// valueAt is the text of what a spec says at path, native settings included; "" where it says nothing.
+// valueAt is the text of a spec's value at path, native settings included; "" if it is not set.
 func valueAt(spec reflect.Value, path string) string {
 	p := layout()
 	if l, ok := p.leaves[path]; ok {

@@ -26,9 +26,9 @@ type WeightedSize struct {
 	Weight float64 `json:"weight"`
 }
 
-const maxBytes = 1 << 50 // beyond 2^53, bytes would no longer be exact in float64
+const maxBytes = 1 << 50 // beyond 2^53, float64 can't represent bytes exactly
 
-// ParseSize reads a whole number of bytes with or without a unit; k, M, G are powers of 1,000 and Ki, Mi, Gi of 1,024.
+// ParseSize parses a whole number of bytes with or without a unit; k, M, G are powers of 1,000 and Ki, Mi, Gi of 1,024.
 func ParseSize(text string) (Size, error) {
 	exact, err := parseBytes(text)
 	if err != nil {
@@ -40,7 +40,7 @@ func ParseSize(text string) (Size, error) {
 	return Size(exact.Num().Int64()), nil
 }
 
-// ParseBytes is ParseSize for an amount that needn't be whole, such as a bound: 0.3KiB is 307.2.
+// ParseBytes is ParseSize for an amount that need not be whole, such as a bound: 0.3KiB is 307.2.
 func ParseBytes(text string) (float64, error) {
 	exact, err := parseBytes(text)
 	if err != nil {
@@ -50,8 +50,8 @@ func ParseBytes(text string) (float64, error) {
 	return amount, nil
 }
 
-// parseBytes reads an amount of bytes exactly, of at most maxBytes. humanize knows the units; what it computes in float64 is off by
-// one where 1.001kB becomes 1,000.9999.
+// parseBytes parses an amount of bytes exactly, up to maxBytes. humanize knows the units, but computes in float64, which makes
+// 1,000.9999 of 1.001kB.
 func parseBytes(text string) (*big.Rat, error) {
 	if f, err := strconv.ParseFloat(text, 64); err == nil && (f > maxBytes || f < -maxBytes) {
 		return nil, fmt.Errorf("%q is beyond 1 PiB", text)
@@ -90,7 +90,7 @@ func (s Size) String() string {
 	return strconv.FormatInt(int64(s), 10)
 }
 
-// UnmarshalJSON reads a number of bytes or a text with a unit.
+// UnmarshalJSON parses a number of bytes or a string with a unit.
 func (s *Size) UnmarshalJSON(data []byte) error {
 	if n, err := strconv.ParseInt(string(data), 10, 64); err == nil && -maxBytes <= n && n <= maxBytes { // as MarshalJSON writes it
 		*s = Size(n)
@@ -156,7 +156,7 @@ func (s Sizes) String() string {
 	return strings.Join(parts, ",")
 }
 
-// Summary is String for people: many sizes are told by their extremes and mean.
+// Summary is String for people: many sizes are summarized by their extremes and mean.
 func (s Sizes) Summary() string {
 	if len(s) <= 4 {
 		return s.String()
@@ -164,7 +164,7 @@ func (s Sizes) Summary() string {
 	return fmt.Sprintf("%s–%s, mean %.0f", s.Smallest(), s.Largest(), s.Mean())
 }
 
-// Smallest tells the smallest size; 0 when there is none.
+// Smallest is the smallest size; 0 if there is none.
 func (s Sizes) Smallest() Size {
 	if len(s) == 0 {
 		return 0
@@ -172,7 +172,7 @@ func (s Sizes) Smallest() Size {
 	return slices.MinFunc(s, bySize).Size
 }
 
-// Largest tells the largest size; 0 when there is none.
+// Largest is the largest size; 0 if there is none.
 func (s Sizes) Largest() Size {
 	var largest Size
 	for _, w := range s {

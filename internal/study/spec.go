@@ -1,14 +1,14 @@
-// Package study knows what an experiment is: it decodes, completes, validates and expands specs, and gives each
-// point its identity. It knows nothing of brokers' powers, processes, clocks or results.
+// Package study knows what an experiment is: it decodes, completes, validates and expands specs, and gives each point its
+// identity. It knows nothing of brokers' capabilities, processes, clocks or results.
 package study
 
 import "cmp"
 
-// Spec is one complete experiment description. As stored in a record every default is filled in. JSON names are the
-// YAML names; they are those of the OpenMessaging Benchmark workload file where it has the notion.
+// Spec is one complete experiment description. In a record every default is filled in. JSON names are the YAML names; they are
+// those of the OpenMessaging Benchmark's workload files if those have the setting.
 type Spec struct {
 	Name  string `json:"name,omitempty"`  // for people; not part of the point's identity
-	Label string `json:"label,omitempty"` // for people; made from the axes when empty; not part of the identity
+	Label string `json:"label,omitempty"` // for people; made from the axes if empty; not part of the identity
 
 	// The broker.
 	Broker  string         `json:"broker"`            // kafka, rabbitmq, nats, jetstream, sim, …
@@ -20,8 +20,8 @@ type Spec struct {
 	Client  map[string]any `json:"client,omitempty"`  // native client settings
 	Topic   map[string]any `json:"topicConfig,omitempty"`
 
-	// How to be let in by an attached broker. The password itself never stands in a spec; where the secrets lie is not
-	// part of the identity.
+	// Credentials for an attached broker. The password itself is never in a spec; the sources of secrets are not part of the
+	// identity.
 	Login        string `json:"login,omitempty"` // token, nkey, …; "" = user and password, where there is a user
 	User         string `json:"user,omitempty"`
 	PasswordEnv  string `json:"passwordEnv,omitempty"`  // environment variable
@@ -40,30 +40,31 @@ type Spec struct {
 
 	// The topology.
 	TopicName             string `json:"topicName,omitempty"`   // one that is on the attached broker, and stays as it is; "": topics are made
-	TopicPrefix           string `json:"topicPrefix,omitempty"` // what the names of all that is made begin with; not part of the identity
+	TopicPrefix           string `json:"topicPrefix,omitempty"` // prefix of all created names; not part of the identity
 	Topics                int    `json:"topics"`
 	PartitionsPerTopic    int    `json:"partitionsPerTopic"`
 	ProducersPerTopic     int    `json:"producersPerTopic"`
 	SubscriptionsPerTopic int    `json:"subscriptionsPerTopic"`
 	// ConsumerPerSubscription is one number for every subscription of a topic, or one for each: 3+2.
 	ConsumerPerSubscription Consumers `json:"consumerPerSubscription"`
-	// Connections is among how many connections the topics are divided: a producer of each topic shares its connection with
-	// those of the other topics there, and so does a consumer of a subscription. 0: every producer and consumer has its own.
+	// Connections is the number of connections among which the topics are divided: the producers of the topics on a connection
+	// share it, and so do their consumers of a subscription. 0: every producer and consumer has its own.
 	Connections int `json:"connections,omitempty"`
-	// ProducerDelay is how long a producer works on each message before it sends it, one after the other.
+	// ProducerDelay is the time for which a producer works on each message before it sends it, one after the other.
 	ProducerDelay Duration `json:"producerDelay,omitempty"`
-	// ConsumerDelay is how long a consumer works on each message before it takes the next; the message is acknowledged after
-	// that. ConsumerDelays is how these times differ: constant or exponential.
+	// ConsumerDelay is the time for which a consumer works on each message before it takes the next; the message is acknowledged
+	// after that. ConsumerDelays is the distribution of these times: constant or exponential.
 	ConsumerDelay  Duration `json:"consumerDelay,omitempty"`
 	ConsumerDelays string   `json:"consumerDelays,omitempty"`
-	// Relays is how many processes stand between producers and consumers, each of which consumes what is sent to the topics and produces
-	// it to further topics, which the consumers read; 0: consumers read what is sent.
+	// Relays is the number of processes between producers and consumers, each of which consumes from the topics and produces to
+	// further topics, which the consumers read; 0: consumers read the topics themselves.
 	Relays int `json:"relays,omitempty"`
-	// ConsumersApart runs the consumers in a process of their own: what producing and consuming cost is known apart.
+	// ConsumersApart runs the consumers in a process of their own, which measures the costs of producing and consuming
+	// separately.
 	ConsumersApart bool `json:"consumersApart,omitempty"`
-	// Limits bound what each process of a part may use that is started here; what is 0 is not bounded.
+	// Limits bound the resources of each process of a part that is started here; 0 means no limit.
 	Limits Limits `json:"limits,omitzero"`
-	// Network slows what passes between parts.
+	// Network slows the connections between parts.
 	Network Network `json:"network,omitzero"`
 	// Place says which agents have a topic's producers and consumers.
 	Place Place `json:"place,omitzero"`
@@ -78,15 +79,15 @@ type Spec struct {
 	UseRandomizedPayloads     bool    `json:"useRandomizedPayloads"`
 	RandomBytesRatio          float64 `json:"randomBytesRatio"` // share that doesn't compress, 0..1
 	RandomizedPayloadPoolSize int     `json:"randomizedPayloadPoolSize"`
-	PayloadFile               string  `json:"payloadFile,omitempty"`   // a file, or a directory of files, as found
+	PayloadFile               string  `json:"payloadFile,omitempty"`   // a file, or a directory of files, as written in the document
 	PayloadColumn             string  `json:"payloadColumn,omitempty"` // of CSV: the column whose cells are the payloads
-	PayloadDigest             string  `json:"payloadDigest,omitempty"` // of the samples' contents: stands for PayloadFile in the identity
+	PayloadDigest             string  `json:"payloadDigest,omitempty"` // of the samples' contents: replaces PayloadFile in the identity
 	Headers                   Headers `json:"headers,omitempty"`       // of every message, beside its payload
 	KeyDistributor            string  `json:"keyDistributor"`          // NO_KEY | KEY_ROUND_ROBIN | RANDOM_NANO | RANDOM | ZIPF
 	Keys                      int     `json:"keys"`                    // number of distinct keys
 	ZipfExponent              float64 `json:"zipfExponent"`            // > 1
 
-	// What is measured.
+	// The measurement.
 	Measure     string      `json:"measure"` // rate | peak | sustainable | curve | count | backlog | read
 	Load        Load        `json:"load"`
 	Warmup      Warmup      `json:"warmup"`
@@ -99,26 +100,26 @@ type Spec struct {
 	Backlog     Backlog     `json:"backlog"`
 	Read        Read        `json:"read,omitzero"`
 	Faults      []Fault     `json:"faults,omitempty"`
-	Objectives  Objectives  `json:"objectives,omitempty"` // what the point should reach; not part of the identity
+	Objectives  Objectives  `json:"objectives,omitempty"` // targets of the point; not part of the identity
 	Seed        int64       `json:"seed"`                 // payload contents, Poisson arrivals, keys
 	Isolation   string      `json:"isolation"`            // fresh (a new broker per point and repetition) | shared (one per repetition and broker settings)
 	// BrokerWarmup is how long a broker that was just started is driven before its first measurement; 0: not at all.
 	BrokerWarmup Duration `json:"brokerWarmup,omitempty"`
 }
 
-// Objectives are bounds by the names of metrics: "< 20ms", "> 99%", or 0, which may not be exceeded. They change nothing of
-// what is measured. What the names and bounds mean package gate knows.
+// Objectives are bounds by the names of metrics: "< 20ms", "> 99%", or 0, which may not be exceeded. They don't change the
+// measurement. Package gate knows what the names and bounds mean.
 type Objectives map[string]any
 
-// OAuth is where and for what a client gets its token: OAuth 2, client credentials.
+// OAuth is the endpoint and the scope of a client's token: OAuth 2, client credentials.
 type OAuth struct {
 	URL      string `json:"url,omitempty"`
 	Scope    string `json:"scope,omitempty"`
 	Audience string `json:"audience,omitempty"`
 }
 
-// Pipeline is the application around the broker: a client posts rides over HTTP to servers, which publish them through a pool of
-// producers each, and a consumer keeps every skier's record. ConsumerPerSubscription are its threads.
+// Pipeline is the application around the broker: a client posts rides over HTTP to servers, each of which publishes them through
+// a pool of producers, and a consumer keeps every skier's record. ConsumerPerSubscription is the number of its threads.
 type Pipeline struct {
 	Servers  int    `json:"servers"`  // instances
 	Balancer string `json:"balancer"` // none | haproxy | nginx
@@ -128,7 +129,8 @@ type Pipeline struct {
 	State    string `json:"state"`    // of the consumer: memory | sqlite
 }
 
-// Limits are those of the broker's nodes, of a pipeline's servers and balancer, and of the consumers where they are a process of their own.
+// Limits are those of the broker's nodes, of a pipeline's servers and balancer, and of the consumers if they are a process of
+// their own.
 type Limits struct {
 	Broker   Limit `json:"broker,omitzero"`
 	Server   Limit `json:"server,omitzero"`
@@ -136,27 +138,27 @@ type Limits struct {
 	Consumer Limit `json:"consumer,omitzero"`
 }
 
-// Limit is what one process with all below it may use.
+// Limit bounds one process with all its children.
 type Limit struct {
 	CPU    float64 `json:"cpu,omitempty"` // cores
 	Memory Size    `json:"memory,omitempty"`
 	IO     Size    `json:"io,omitempty"` // per second
 }
 
-// Network has the way between the broker and all its clients, and that between a pipeline's client and what it posts to.
+// Network has the path between the broker and all its clients, and the path between a pipeline's client and its servers.
 type Network struct {
 	Broker Path `json:"broker,omitzero"`
 	Client Path `json:"client,omitzero"`
 }
 
-// Path slows what passes in either direction.
+// Path slows traffic in both directions.
 type Path struct {
 	Delay     Duration `json:"delay,omitempty"`
-	Jitter    Duration `json:"jitter,omitempty"`    // what a delay may be longer by, drawn evenly
+	Jitter    Duration `json:"jitter,omitempty"`    // the most by which a delay may be longer, drawn evenly
 	Bandwidth Size     `json:"bandwidth,omitempty"` // bytes per second of each connection
 }
 
-// Load is the open-loop schedule of the whole point; the producers share it out exactly.
+// Load is the open-loop schedule of the whole point; the producers divide it exactly.
 type Load struct {
 	Shape  string  `json:"shape"`            // constant | poisson | steps | ramp | bursts
 	Rate   float64 `json:"rate"`             // messages per second over all producers (OMB: producerRate); ramp: the start
@@ -166,7 +168,7 @@ type Load struct {
 	Burst  *Burst  `json:"burst,omitempty"`  // bursts: on top of Rate
 }
 
-// Step is a rate for a time, constant unless To says to which one it goes evenly.
+// Step is a rate for a time; it is constant, or changes linearly to To if that is set.
 type Step struct {
 	Rate float64  `json:"rate"`
 	To   *float64 `json:"to,omitempty"`
@@ -195,7 +197,7 @@ type Warmup struct {
 	Max  Duration `json:"max"` // with Auto: the longest
 }
 
-// InFlight bounds what a producer may have outstanding.
+// InFlight bounds a producer's outstanding messages.
 type InFlight struct {
 	Messages int  `json:"messages"` // per producer
 	Bytes    Size `json:"bytes"`    // per producer
@@ -218,13 +220,13 @@ type Sustainable struct {
 	Goals     []SearchGoal `json:"goals,omitempty"`   // several bounds, judged from the same trials, instead of Latency
 }
 
-// SearchGoal is one bound that a sustainable rate is searched for.
+// SearchGoal is one bound for which a search finds the sustainable rate.
 type SearchGoal struct {
 	Latency  Duration `json:"latency,omitempty"`  // end-to-end bound at Quantile; 0: none
 	Quantile float64  `json:"quantile,omitempty"` // 0.99; 0 without a bound
 }
 
-// Bounds are the bounds to search for: Goals, or else the one of Latency.
+// Bounds are the bounds of the search: Goals, or else the one of Latency.
 func (s Sustainable) Bounds() []SearchGoal {
 	switch {
 	case len(s.Goals) > 0:
@@ -241,7 +243,7 @@ type Curve struct {
 	Rates     []float64 `json:"rates,omitempty"`
 }
 
-// Count sends exactly so many messages, or bytes of payload, as fast as the in-flight window allows, or at Load.
+// Count sends exactly this many messages, or bytes of payload, as fast as the in-flight window allows, or at Load.
 type Count struct {
 	Messages int64 `json:"messages,omitempty"`
 	Bytes    Size  `json:"bytes,omitempty"`
@@ -254,13 +256,13 @@ type Backlog struct {
 	DrainRatio  float64 `json:"drainRatio"`  // drained when this share of the backlog is gone, 1.0 = all
 	KeepSending bool    `json:"keepSending"` // producers go on while consumers drain, at Rate or else at Load
 	Rate        float64 `json:"rate,omitempty"`
-	// Topics and Subscriptions are how many topics, and how many subscriptions of each of these, have the backlog; 0: all. The consumers
-	// of the others receive what is sent from the beginning.
+	// Topics and Subscriptions are the numbers of topics, and of subscriptions of each of these, that have the backlog; 0: all.
+	// The consumers of the others receive messages from the beginning.
 	Topics        int `json:"topics,omitempty"`
 	Subscriptions int `json:"subscriptions,omitempty"`
 }
 
-// Lagging is how many topics, and how many subscriptions of each of these, have the backlog.
+// Lagging returns the numbers of topics, and of subscriptions of each of these, that have the backlog.
 func (s Spec) Lagging() (topics, subscriptions int) {
 	if s.Measure != MeasureBacklog {
 		return 0, 0
@@ -268,18 +270,18 @@ func (s Spec) Lagging() (topics, subscriptions int) {
 	return cmp.Or(s.Backlog.Topics, s.Topics), cmp.Or(s.Backlog.Subscriptions, s.SubscriptionsPerTopic)
 }
 
-// Tails reports whether some consumers have a backlog while others receive what is sent as it comes.
+// Tails reports whether some consumers have a backlog while others receive messages as they are sent.
 func (s Spec) Tails() bool {
 	topics, subscriptions := s.Lagging()
 	return topics > 0 && subscriptions > 0 && (topics < s.Topics || subscriptions < s.SubscriptionsPerTopic)
 }
 
-// Read reads a topic to which others publish (Spec.TopicName), and sends nothing.
+// Read reads a topic to which other programs publish (Spec.TopicName), and sends nothing.
 type Read struct {
 	From string `json:"from,omitempty"` // now: what comes from now on | start: what is stored, as fast as it goes
 }
 
-// Fault is something done to a broker process at an offset from the start of the measured phase.
+// Fault is an action on a broker process at an offset from the start of the measured phase.
 type Fault struct {
 	At   Duration `json:"at"`
 	Do   string   `json:"do"`             // pause | resume | kill | restart

@@ -12,20 +12,20 @@ import (
 	"github.com/brokermark/brokermark/internal/suggest"
 )
 
-// Study is a question and the points that answer it. Repeats may be set directly; specs and axes change through Set,
-// SetAxis and Quick. It is not safe for concurrent use.
+// Study is a question and the points that answer it. Repeats may be set directly; specs and axes are changed by Set, SetAxis and
+// Quick. It is not safe for concurrent use.
 type Study struct {
 	Name        string
 	Question    string
 	Description string
-	Source      string   // where a published study can be found
-	Repeats     int      // of every point, at least 1; with Until at most
+	Source      string   // where the published study can be found
+	Repeats     int      // of every point, at least 1; with Until the maximum
 	Until       float64  // half the width of an interval, as a share of the median, at which a point has enough repetitions; 0: none
 	Seed        int64    // of the order of points; 0: each run draws one
 	File        string   // as given to Parse
 	Notes       []string // how keys of the OpenMessaging Benchmark were read
-	Distrusted  bool     // the document may be a stranger's: it must neither run code nor read or send files and secrets of this machine
-	Files       fs.FS    // the study's folder: payloads that its document names are in it; nil: they are looked for around File
+	Distrusted  bool     // the document may come from elsewhere: it must not run code, or read or send files and secrets of this machine
+	Files       fs.FS    // the study's folder, with the payloads that its document names; nil: they are looked up around File
 	Published   []Published
 	Exhibits    []Exhibit
 
@@ -35,7 +35,7 @@ type Study struct {
 	at      string // the scale; "" is Full
 	quick   bool
 	metrics []named           // of published tables and exhibits
-	flags   map[string]string // which flag gave a setting, by its path; as typed
+	flags   map[string]string // the flag, as typed, that gave a setting, by path
 }
 
 // sweep is one cross product of axes; a study has one, or several that share its base.
@@ -46,10 +46,10 @@ type sweep struct {
 	exclude []rule
 	scaled  layer // from the scale
 	over    layer // from flags
-	single  bool  // one explicit point: set tells it from its neighbours
+	single  bool  // one explicit point: set distinguishes it from its neighbours
 }
 
-// Ranks of the layers a point is made of.
+// Ranks of the layers of a point.
 const (
 	rankBase = iota
 	rankSweep
@@ -58,26 +58,26 @@ const (
 	rankFlags
 )
 
-// New is a study of one point with nothing but defaults.
+// New makes a study of one point with only defaults.
 func New(name string) *Study {
 	return &Study{Name: name, Repeats: 1, sweeps: []sweep{{}}, flags: map[string]string{}}
 }
 
-// Clone returns the same study, which changes by itself.
+// Clone returns an independent copy of the study.
 func (s *Study) Clone() *Study {
 	c := *s
 	c.sweeps, c.flags = slices.Clone(s.sweeps), maps.Clone(s.flags)
 	return &c
 }
 
-// studyKeys are the keys of a study document that are no settings of a spec.
+// studyKeys are the keys of a study document that are not settings of a spec.
 var studyKeys = []string{"question", "description", "source", "repeats", "base", "axes", "exclude", "sweeps", "points", "scales", "published", "exhibits"}
 
 const maxDocument = 8 << 20 // bytes
 
-// Parse reads a study document, a spec (a study of one point) or an OpenMessaging Benchmark workload file. name is used
-// in complaints, and its folder to find payload files. Everything wrong with the document is reported together, as
-// *Errors; impossible combinations of settings are found by Points.
+// Parse parses a study document, a spec (a study of one point) or an OpenMessaging Benchmark workload file. name is used in
+// errors, and its folder to find payload files. All errors of the document are reported together, as *Errors; Points finds
+// impossible combinations of settings.
 //
 //	question: Do large batches pay?          # also name, description, source, repeats, seed
 //	base: {size: 500, measure: peak}         # or the settings at the top level
@@ -113,7 +113,7 @@ func Parse(name string, data []byte) (*Study, error) {
 	return s, nil
 }
 
-// nameOf is the name of a study that says none: its file's, or its folder's where the file is study.yaml.
+// nameOf is the name of a study without one: its file's, or its folder's if the file is study.yaml.
 func nameOf(file string) string {
 	base := filepath.Base(file)
 	name := strings.TrimSuffix(base, filepath.Ext(base))
@@ -160,8 +160,8 @@ func (s *Study) decode(d decoder, root *yaml.Node) {
 	given("exhibits", func(n *yaml.Node) { s.Exhibits = s.exhibits(d, n) })
 }
 
-// forkKeys are the keys of a workload of the OpenMessaging Benchmark that neither it nor a spec knows, which forks of it have. They are
-// refused in one sentence; a mistyped key is not among them, unless the document also has the one that it is like: partitionsPerTopicList
+// forkKeys are the keys of a workload of the OpenMessaging Benchmark that only forks of it have. They are refused in one
+// sentence. A mistyped key is not among them, unless the document also has the key that it resembles: partitionsPerTopicList
 // beside partitionsPerTopic.
 func (d decoder) forkKeys(root *yaml.Node) []string {
 	isOfWorkload := func(key *yaml.Node) bool {
@@ -193,7 +193,7 @@ func (d decoder) forkKeys(root *yaml.Node) []string {
 	return keys
 }
 
-// mergeFlat adds the settings at the top level to the base; name and seed there are the study's too.
+// mergeFlat adds the settings at the top level to the base; name and seed there are also the study's.
 func (s *Study) mergeFlat(d decoder, flat layer) {
 	at := s.base.places()
 	if first, second, twice := clash(at, s.base, flat); twice && second.path != "name" && second.path != "seed" {
@@ -212,7 +212,7 @@ func (s *Study) mergeFlat(d decoder, flat layer) {
 	}
 }
 
-// sweeps decodes the list of sweeps; each has the study's axes too, unless it names its own of that name.
+// sweeps decodes the list of sweeps; each also has the study's axes, unless it has an axis of the same name.
 func (d decoder) sweeps(n *yaml.Node, axes []axis, exclude []rule) []sweep {
 	var out []sweep
 	for path, item := range d.mappings(n, "sweeps", "{name, set, axes, exclude}", " with name, set, axes, exclude") {

@@ -16,15 +16,15 @@ import (
 
 var syntaxLine = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?`)
 
-// Tree parses a document that may be a stranger's, for which nothing else decodes YAML: yaml.v3 compares every key of a mapping with every other
-// one when it decodes into anything but a node. It takes time and memory in proportion to the document, which it bounds. An empty document has
-// no tree: nil.
+// Tree parses an untrusted document. Nothing else decodes YAML of such documents: yaml.v3 compares every key of a mapping with
+// every other one if it decodes into anything but a node. Tree bounds the document, and takes time and memory in proportion to
+// it. An empty document has no tree: nil.
 func Tree(name string, data []byte) (*yaml.Node, error) {
 	if len(data) > maxDocument {
 		return nil, refusal(name, 0, "larger than %s: that is no study", Size(maxDocument))
 	}
 	if n := bytes.Count(data, []byte(",")) + bytes.Count(data, []byte("\n")); n > maxValues {
-		return nil, refusal(name, 0, "%d values or lines; allowed: %d", n, maxValues) // each takes some 500 bytes
+		return nil, refusal(name, 0, "%d values or lines; allowed: %d", n, maxValues) // each takes about 500 bytes
 	}
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	var doc, second yaml.Node
@@ -58,7 +58,7 @@ func Tree(name string, data []byte) (*yaml.Node, error) {
 	return root, nil
 }
 
-// Plain returns what a node of a Tree stands for: values, lists, and mappings by the texts of their keys. Each key stands once in a mapping.
+// Plain returns the value of a Tree's node: scalars, lists, and mappings with string keys. Keys of a mapping are unique.
 func Plain(name string, n *yaml.Node) (any, error) {
 	d := decoder{problems: &problems{}, file: name}
 	value := d.plain(n)
@@ -86,7 +86,7 @@ func (d decoder) plain(n *yaml.Node) (value any) {
 	return value
 }
 
-// document finds the one mapping of a document.
+// document returns the single mapping of a document.
 func document(name string, data []byte) (*yaml.Node, error) {
 	root, err := Tree(name, data)
 	switch {
@@ -100,36 +100,37 @@ func document(name string, data []byte) (*yaml.Node, error) {
 	return root, nil
 }
 
-// weight is for how many values a text counts: a long one may stand for much by aliases, and in many points.
+// weight is the number of values that a text counts for: aliases may repeat a long one, also in many points.
 func weight(text string) int { return 1 + len(text)/256 }
 
-// extent is how many values a node has, and how many levels.
+// extent is the number of values of a node, and of its levels.
 type extent struct{ values, depth int }
 
-// spelledOut is the extent of n where each alias is what it stands for. It has maxValues+1 for more values, and for a node that stands for itself.
+// spelledOut is the extent of n with each alias expanded. values is maxValues+1 if there are more, and for a node that contains
+// itself.
 func spelledOut(n *yaml.Node, known map[*yaml.Node]extent) (e extent) {
 	if there, ok := known[n]; ok {
 		return there
 	}
-	known[n] = extent{values: maxValues + 1} // until it is known: so an anchor in itself is endless
+	known[n] = extent{values: maxValues + 1} // until it is known: so an anchor within itself is infinite
 	switch n.Kind {
 	case yaml.ScalarNode:
 		e.values = weight(n.Value)
 	case yaml.AliasNode:
 		e = spelledOut(n.Alias, known)
 	case yaml.MappingNode:
-		e.values = -len(n.Content) / 2 // names are no values, unless they are long
+		e.values = -len(n.Content) / 2 // keys don't count as values, unless they are long
 	}
 	for _, c := range n.Content {
 		inner := spelledOut(c, known)
 		e = extent{min(e.values+inner.values, maxValues+1), max(e.depth, inner.depth+1)}
 	}
-	e.values = max(e.values, 1) // of an empty list, too
+	e.values = max(e.values, 1) // also of an empty list
 	known[n] = e
 	return e
 }
 
-// mostOf is how many elements a list or a mapping may have, by its key; of others it is maxElements. Axes, sweeps and rules are
+// mostOf is the limit of the elements of a list or mapping, by its key; for others it is maxElements. Axes, sweeps and rules are
 // multiplied with one another.
 var mostOf = map[string]int{"points": maxPoints, "axes": maxParts, "sweeps": maxParts, "exclude": maxParts}
 
@@ -138,11 +139,11 @@ const (
 	maxElements = maxSpan
 	maxParts    = 200
 	maxDepth    = 32
-	maxKey      = 250 // bytes: the path of a value has all keys above it
+	maxKey      = 250 // bytes: the path of a value contains all keys above it
 )
 
-// crowded refuses a list or a mapping with more elements than a study has use for, and keys that are longer or no line, anywhere below n, which
-// stands at key.
+// crowded refuses a list or a mapping with more elements than a study can use, and keys that are too long or not a single line,
+// anywhere below n, which is at key.
 func crowded(name, key string, n *yaml.Node) error {
 	if len(key) > maxKey {
 		return refusal(name, n.Line, "a key of %d bytes; allowed: %d", len(key), maxKey)
@@ -169,8 +170,8 @@ func crowded(name, key string, n *yaml.Node) error {
 	return nil
 }
 
-// unreadableLine finds the first line with bytes that are no characters of YAML; 1 where there is none. The parser says no line
-// for those, nor for what it misses in the first one.
+// unreadableLine finds the first line with bytes that are no YAML characters; 1 if there is none. The parser gives no line for
+// those, nor for errors in the first one.
 func unreadableLine(data []byte) int {
 	line := 0
 	for l := range bytes.Lines(data) {
@@ -182,7 +183,7 @@ func unreadableLine(data []byte) int {
 	return 1
 }
 
-// indentedByTab finds the first line that a tab indents; 0 where none does.
+// indentedByTab finds the first line indented by a tab; 0 if there is none.
 func indentedByTab(data []byte) (text string, line int) {
 	for l := range strings.Lines(string(data)) {
 		line++

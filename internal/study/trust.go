@@ -12,11 +12,11 @@ import (
 	"github.com/brokermark/brokermark/internal/usual"
 )
 
-// wayIn is how a broker is told who comes.
+// wayIn explains how to give credentials for a broker.
 const wayIn = "user names the user of an attached broker, and passwordEnv or passwordFile say where the password is"
 
-// native checks the settings by their native names for what is wrong whatever the broker: a secret would stand in every
-// record, and a line break would write other settings into the configuration of the broker, or of clients that it is pasted into.
+// native checks settings by their native names for errors on any broker: a secret would stand in every record, and a line break
+// would write other settings into the configuration of the broker, or of clients that it is pasted into.
 func (v *validator) native() {
 	v.nativeIn("server", v.spec.Server)
 	v.nativeIn("client", v.spec.Client)
@@ -43,8 +43,8 @@ var (
 	plain = regexp.MustCompile(`^[A-Za-z0-9 ._:,%+*-]*$`)
 )
 
-// trust refuses what the document of a stranger must not do with this machine; what stands in a flag is the user's own. It comes
-// before any file is read.
+// trust refuses settings of an untrusted document that could harm this machine; settings from flags are the user's own. It is
+// called before any file is read.
 func (v *validator) trust() {
 	if !v.distrust {
 		return
@@ -79,7 +79,7 @@ func tunes(broker, name string) bool {
 	return slices.Contains(usual.Of(broker).Tuning, name) || java.MatchString(name)
 }
 
-// Untrusted returns the paths, sorted, of settings that the document of a stranger could not give to a broker, or whose values are not
+// Untrusted returns the paths, sorted, of settings that an untrusted document could not give to a broker, or whose values are not
 // plain. settings are those in force, by the beginning of their paths: "server.", "client." or "topicConfig.".
 func Untrusted(broker string, settings map[string]map[string]any) (paths []string) {
 	known := usual.Of(broker).Settings

@@ -25,7 +25,7 @@ func usualConnections() string {
 	return strings.Join(append(words, "else 0"), " ")
 }
 
-// names lists registered brokers.
+// names lists the registered brokers for which are is true.
 func names(are func(usual.Defaults) bool) string {
 	if all := usual.BrokersWith(are); len(all) > 0 {
 		return strings.Join(all, ", ")

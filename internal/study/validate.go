@@ -11,16 +11,16 @@ import (
 	"strings"
 )
 
-// validator checks a completed spec for what is impossible whatever the broker.
+// validator checks a completed spec for settings that are impossible with any broker.
 type validator struct {
 	*problems
 	spec  *Spec
 	given *draft
-	// distrust tells that the document may be a stranger's.
+	// distrust reports that the document may come from elsewhere.
 	distrust bool
 }
 
-// fail blames the setting at path, where it was written if it was.
+// fail reports an error of the setting at path, with its position if it was written.
 func (v *validator) fail(path, format string, args ...any) {
 	at, ok := v.given.where(path)
 	if !ok {
@@ -80,7 +80,7 @@ func (v *validator) idle(paths []string) {
 	}
 }
 
-// within checks a whole number from low on.
+// within checks that a whole number is at least low.
 func (v *validator) within(path string, n, low int) bool {
 	return v.between(path, n, low, int(mostOfSetting[path]))
 }
@@ -106,13 +106,13 @@ func (v *validator) rate(path string, r float64) bool {
 // silentRate is a rate that may be 0.
 func (v *validator) silentRate(path string, r float64) bool { return r == 0 || v.rate(path, r) }
 
-// Whether the lower bound of a range is allowed itself; the upper one always is.
+// Whether a range includes its lower bound; it always includes the upper one.
 const (
-	open   = false // it isn't
-	closed = true  // it is
+	open   = false // it doesn't
+	closed = true  // it does
 )
 
-// time checks a duration from 0, itself allowed where the range is closed, to maxDuration.
+// time checks a duration from 0, included if the range is closed, to maxDuration.
 func (v *validator) time(path string, d Duration, closed bool) bool {
 	if d > 0 && d <= maxDuration || closed && d == 0 {
 		return true
@@ -121,7 +121,7 @@ func (v *validator) time(path string, d Duration, closed bool) bool {
 	return false
 }
 
-// share checks a number from low, itself allowed where the range is closed.
+// share checks a number from low, included if the range is closed.
 func (v *validator) share(path string, f, low float64, closed bool) {
 	high := mostOfSetting[path]
 	if f > low && f <= high || closed && f == low {
@@ -130,7 +130,7 @@ func (v *validator) share(path string, f, low float64, closed bool) {
 	v.fail(path, "%s is out of range; allowed: %s%s to %s", inWords(f), either(closed, "", "above "), inWords(low), inWords(high))
 }
 
-// plainHost matches names and addresses of hosts; none is this one.
+// plainHost matches names and addresses of hosts; an empty one is this host.
 var plainHost = regexp.MustCompile(`^([\pL\pN_:][\pL\pN._:%-]*)?$`)
 
 func (v *validator) broker() {
@@ -151,7 +151,7 @@ func (v *validator) broker() {
 		v.fail("attach", "no address; allowed: host:port of each node")
 	}
 	for _, a := range s.Attach {
-		if host, _, found := strings.Cut(a, "@"); found && host != "" { // which may be a token: it isn't repeated
+		if host, _, found := strings.Cut(a, "@"); found && host != "" { // it may be a token, so the error doesn't repeat it
 			v.fail("attach", "an address holds no user, password or token; %s", wayIn)
 			continue
 		}
@@ -164,7 +164,7 @@ func (v *validator) broker() {
 			continue
 		}
 		host, port, _ := net.SplitHostPort(a)
-		if !plainHost.MatchString(host) { // programs that are told it might take it for an option, or for a part of a URL
+		if !plainHost.MatchString(host) { // programs might take it for an option, or for a part of a URL
 			v.fail("attach", "%q names no host; allowed: letters, digits and . _ - : %%, not - first", a)
 			continue
 		}
@@ -185,7 +185,7 @@ func (v *validator) broker() {
 func (v *validator) guarantee() {
 	s := v.spec
 	most := s.Nodes
-	if len(s.Attach) > 0 || s.Nodes < 1 { // whose nodes aren't known; that there are none has been said
+	if len(s.Attach) > 0 || s.Nodes < 1 { // its nodes aren't known, or an error has reported that there are none
 		most = maxNodes
 	}
 	if s.Replicas > most && s.Replicas <= maxNodes {
@@ -193,7 +193,7 @@ func (v *validator) guarantee() {
 	} else {
 		v.between("replicas", s.Replicas, 1, most)
 	}
-	// Which words go together is the broker's to say: what it doesn't keep is a refused point, and no reason to refuse a
+	// Only the broker knows which words can be combined: an unsupported combination is a refused point, and no reason to refuse a
 	// sweep over all of them.
 	if s.Ordering == ordered && s.PartitionsPerTopic > 1 && s.KeyDistributor == noKey {
 		v.fail("ordering", "ordered over %d partitions needs keys; allowed: partitionsPerTopic: 1, or a keyDistributor", s.PartitionsPerTopic)
@@ -238,7 +238,7 @@ func (v *validator) topology() {
 	}
 }
 
-// consumers checks how many share each subscription.
+// consumers checks the number of consumers of each subscription.
 func (v *validator) consumers() bool {
 	c := v.spec.ConsumerPerSubscription
 	for _, n := range c {
@@ -253,7 +253,7 @@ func (v *validator) consumers() bool {
 	return true
 }
 
-// warm checks how long a broker is driven before its first measurement: it has to follow, and to live.
+// warm checks the warm-up of a broker before its first measurement, which backlogs and faults rule out.
 func (v *validator) warm() {
 	s := v.spec
 	v.time("brokerWarmup", s.BrokerWarmup, closed)
@@ -281,7 +281,7 @@ func (v *validator) delay() {
 	}
 }
 
-// minTimed is the smallest payload that carries its times.
+// minTimed is the smallest payload that can carry its times.
 const minTimed = 32
 
 func (v *validator) apart() {
@@ -341,7 +341,7 @@ func (v *validator) messages() {
 	}
 }
 
-// bytesText names the unit where the number alone wouldn't.
+// bytesText adds the unit if the number alone isn't clear.
 func bytesText(s Size) string {
 	if text := s.String(); strings.HasSuffix(text, "B") {
 		return text

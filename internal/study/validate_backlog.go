@@ -42,7 +42,7 @@ func (v *validator) lagging() {
 	}
 }
 
-// amount checks a number of messages or bytes: one of them.
+// amount checks that a number of messages or bytes is given, and only one of them.
 func (v *validator) amount(group string, messages int64, bytes Size) {
 	byBytes := v.given.has(group + ".bytes")
 	if byBytes && v.given.has(group+".messages") {

@@ -21,7 +21,7 @@ func (v *validator) times() {
 	}
 }
 
-// shapeOf says which shape needs the settings of load that the others don't know.
+// shapeOf names the shape that needs a setting of load that the others don't have.
 var shapeOf = []struct{ path, shape string }{{"load.to", ramp}, {"load.steps", steps}, {"load.burst", bursts}}
 
 func (v *validator) load() {
@@ -81,8 +81,8 @@ func (l Load) most() float64 {
 	return slices.Max(rates)
 }
 
-// due refuses a rate at which no message is due in the measured phase, or one by chance, which says nothing of the rate. What is wrong
-// with either alone has been said.
+// due refuses a rate at which less than one message is due in the measured phase, so that only chance would decide. Errors of
+// rate or duration alone are reported elsewhere.
 func (v *validator) due(path string, rate float64) {
 	d := v.spec.Duration
 	if rate >= minRate && rate <= maxRate && d > 0 && d <= maxDuration && rate*time.Duration(d).Seconds() < 1 {
@@ -90,7 +90,7 @@ func (v *validator) due(path string, rate float64) {
 	}
 }
 
-// shape refuses loads that change with time where the measure wants a rate.
+// shape refuses loads that change with time if the measure needs a constant rate.
 func (v *validator) shape() bool {
 	shape := v.spec.Load.Shape
 	if v.spec.Measure == MeasureRate || shape == constant || shape == poisson {
@@ -158,7 +158,7 @@ func (v *validator) sustainable() {
 
 const noQuantile = "%s is not a quantile; allowed: above 0 to 1, such as 0.99; 1 bounds the maximum"
 
-func isQuantile(q float64) bool { return q > 0 && q <= 1 } // NaN is none either
+func isQuantile(q float64) bool { return q > 0 && q <= 1 } // false for NaN
 
 func (v *validator) goals(list []SearchGoal) {
 	if !v.given.has("sustainable.goals") {
@@ -211,7 +211,7 @@ func (v *validator) curve() {
 	v.once("curve.fractions", c.Fractions)
 }
 
-// once refuses a number that stands in the list twice: what is measured twice at one load would count as two repetitions.
+// once refuses duplicate numbers in a list: two measurements at one load would count as two repetitions.
 func (v *validator) once(path string, list []float64) {
 	seen := make(map[float64]bool, len(list))
 	for _, n := range list {
@@ -224,7 +224,7 @@ func (v *validator) once(path string, list []float64) {
 
 func (v *validator) faults() {
 	if len(v.spec.Attach) > 0 {
-		return // refused as such
+		return // refused as an unknown fault
 	}
 	for i, f := range v.spec.Faults {
 		v.fault(f, v.spec.Faults[:i], v.spec.Faults[i+1:])

@@ -2,7 +2,7 @@ package study
 
 import "slices"
 
-// The words of a spec. Those of the guarantee are the driver contract's.
+// The words of a spec. The words of the guarantee are those of the driver contract.
 const (
 	atMostOnce  = "at-most-once"
 	atLeastOnce = "at-least-once"
@@ -37,20 +37,20 @@ const (
 	shared = "shared"
 )
 
-// Whether the clients' connections are encrypted, and who has to show a certificate.
+// Whether the clients' connections are encrypted, and which side has to present a certificate.
 const (
 	TLSOff    = "off"
-	TLSOn     = "on"     // the broker shows one
+	TLSOn     = "on"     // the broker presents one
 	TLSMutual = "mutual" // the client, too
 )
 
-// How producers and consumers are dealt to agents.
+// How producers and consumers are distributed over agents.
 const (
-	PlaceTopic  = "topic"  // everything of one topic on one agent
+	PlaceTopic  = "topic"  // all clients of one topic on one agent
 	PlaceSpread = "spread" // one after the other over all agents
 )
 
-// What a point can measure.
+// The kinds of measurement.
 const (
 	MeasureRate        = "rate"
 	MeasurePeak        = "peak"
@@ -61,35 +61,35 @@ const (
 	MeasureRead        = "read"
 )
 
-// From where a topic is read to which others publish.
+// Where reading begins on a topic to which other programs publish.
 const (
-	ReadNow   = "now"   // what comes from now on
-	ReadStart = "start" // what is stored
+	ReadNow   = "now"   // with the next message
+	ReadStart = "start" // with the oldest stored message
 )
 
 var measures = []string{MeasureRate, MeasurePeak, MeasureSustainable, MeasureCurve, MeasureCount, MeasureBacklog, MeasureRead}
 
-// What other tools measured has measures that no document may ask for.
+// Measures of results imported from other tools; no document may ask for them.
 const (
 	MeasureImported           = "imported"
 	MeasureImportedClosedLoop = "imported closed loop" // the file says so
 )
 
-// ClosedLoop tells that s sends as fast as the client's window allows, or into a backlog, or sends nothing: no message is due at any time,
-// and its latency only says how full the window or the backlog was.
+// ClosedLoop reports whether s sends as fast as the client's window allows, or into a backlog, or sends nothing: no message is
+// then due at a given time, and its latency only shows how full the window or the backlog was.
 func (s Spec) ClosedLoop() bool {
 	switch s.Measure {
 	case MeasurePeak, MeasureRead, MeasureImportedClosedLoop:
 		return true
 	case MeasureBacklog:
-		return !s.Tails() // which are sent to by a schedule while the backlog drains
+		return !s.Tails() // the others get messages by a schedule while the backlog drains
 	case MeasureCount:
 		return s.Load.Rate == 0
 	}
 	return false
 }
 
-// usedBy says which measures use a setting or a whole group; what is not listed serves all.
+// usedBy lists the measures that use a setting or a whole group; settings that are not listed are used by all.
 var usedBy = map[string][]string{
 	"load":        {MeasureRate, MeasureCount, MeasureBacklog},
 	"load.shape":  {MeasureRate, MeasureSustainable, MeasureCurve, MeasureCount, MeasureBacklog},
@@ -112,7 +112,7 @@ func users(path string) []string {
 	return usedBy[groupOf(path)]
 }
 
-// serves reports whether the setting at path means something to a measure.
+// serves reports whether a measure uses the setting at path.
 func serves(path, measure string) bool {
 	u := users(path)
 	return u == nil || slices.Contains(u, measure)
