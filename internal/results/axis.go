@@ -17,11 +17,11 @@ type Axis struct {
 	Numbers []float64 // magnitudes of the values, in their order; nil unless all of them have one
 }
 
-// Place says where a load point lies on each of several axes: by the index of its value, in the order of the axes. With the
-// axes broker (kafka, nats) and batch (16KiB, 1MiB), {1, 0} is nats with 16KiB.
+// Place is the position of a load point on several axes: the index of its value on each, in the order of the axes. With the axes
+// broker (kafka, nats) and batch (16KiB, 1MiB), {1, 0} is nats with 16KiB.
 type Place []int
 
-// Unset is the index of a load point on an axis on which it has no value.
+// Unset is the index of a load point on an axis without a value for it.
 const Unset = -1
 
 // Axes lists the axes in which load points differ, and the place of each load point on them, in the order of loadPoints.
@@ -120,7 +120,7 @@ func axesThatDiffer(loadPoints []LoadPoint, all []coordinates) []Axis {
 	for _, name := range sortedKeys(names) {
 		axis := axisOf(name, all)
 		switch {
-		case len(axis.Values) < 2: // all that have a value have the same
+		case len(axis.Values) < 2: // all points with a value have the same
 		case variedOnPurpose(loadPoints, name):
 			axes = append(axes, axis)
 		default:
@@ -169,8 +169,8 @@ func variedOnPurpose(loadPoints []LoadPoint, axis string) bool {
 	})
 }
 
-// splitAlike reports whether each value of axis a goes with one value of axis b and the other way round, so that either axis is
-// enough to tell the load points apart. There are then as many pairs of values as there are values on each axis.
+// splitAlike reports whether each value of axis a goes with one value of axis b and vice versa, so that either axis alone
+// distinguishes the load points. There are then as many pairs of values as there are values on each axis.
 func splitAlike(all []coordinates, a, b string) bool {
 	type pair struct{ a, b string }
 	valuesOfA, valuesOfB, pairs := map[string]bool{}, map[string]bool{}, map[pair]bool{}

@@ -8,8 +8,8 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// backlogMetrics are latencies where only some consumers have a backlog. The end-to-end latency itself is that of the others while the
-// backlog drains.
+// backlogMetrics are latencies of loads in which only some consumers have a backlog. The end-to-end latency itself is that of the
+// other consumers while the backlog drains.
 var backlogMetrics = []Metric{
 	filling.metric("e2e_filling_p50_ns", "e2e filling, p50", 0.5),
 	filling.metric(KeyFillingP99, "e2e filling, p99", 0.99),
@@ -19,7 +19,7 @@ var backlogMetrics = []Metric{
 	lagging.metric("e2e_lagging_max_ns", "e2e lagging, max", 1),
 }
 
-// backlogLatency is an end-to-end latency that stands beside that of a record.
+// backlogLatency is an end-to-end latency beside the record's own.
 type backlogLatency struct {
 	doc string
 	of  func(store.Record) hist.Snapshot
@@ -50,7 +50,7 @@ func (l backlogLatency) metric(key, name string, q float64) Metric {
 	}
 }
 
-// perSubscription is what a rate of deliveries to all subscriptions is for each of them; unknown where some have a backlog and others don't.
+// perSubscription is a rate of deliveries per subscription; unknown if only some subscriptions have a backlog.
 func perSubscription(r store.Record, rate float64) float64 {
 	if r.Spec.Tails() {
 		return math.NaN()

@@ -5,7 +5,7 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// costMetrics say what the broker used, and the generator as a whole.
+// costMetrics are the resources of the broker, and of the generator as a whole.
 var costMetrics = []Metric{
 	cpuMetric(KeyBrokerCPU, "broker CPU", brokerUsage).headed("CPU\nbroker"),
 	cpuMetric(KeyGeneratorCPU, "generator CPU", generatorUsage).headed("CPU\nclient"),
@@ -16,7 +16,7 @@ var costMetrics = []Metric{
 		measured: func(r store.Record) float64 { return orNaN(r.Result.Cost.BrokerDiskReadBytes) },
 	},
 	{
-		Key: KeyBrokerFlushes, Name: "broker flushes", Head: "flushes\nper msg", About: "to disk per message", // 1: each message is flushed by itself
+		Key: KeyBrokerFlushes, Name: "broker flushes", Head: "flushes\nper msg", About: "to disk per message", // 1: each message is flushed separately
 		Doc: "calls of fsync, fdatasync and msync", Unit: unit.None, Better: Neither,
 		measured: func(r store.Record) float64 {
 			return divided(orNaN(r.Result.Cost.BrokerFlushes), r.Result.Cost.Messages)
@@ -26,8 +26,8 @@ var costMetrics = []Metric{
 	coresMetric(KeyBrokerCPUSystem, "broker CPU, system, % of a core", brokerUsage, systemCores),
 }
 
-// sideMetrics say what the producers and the consumers of the generator used, if each had a process of their own, and what
-// relays used.
+// sideMetrics are the resources of the generator's producers and consumers, if each had a process of their own, and those of
+// relays.
 var sideMetrics = []Metric{
 	cpuMetric("producer_cpu_s_per_million", "producing CPU", producerUsage).documented("producers have a process of their own"),
 	coresMetric(KeyProducerCPUUser, "producing CPU, user, % of a core", producerUsage, userCores).documented("producers have a process of their own"),
@@ -44,10 +44,10 @@ var sideMetrics = []Metric{
 // CostMetrics are the keys of the metrics by which charts show the cost of a message.
 var CostMetrics = []string{KeyBrokerCPU, KeyGeneratorCPU, KeyBrokerDiskPerMessage, KeyBrokerRSS}
 
-// usage is what the processes of one part of a measurement used. A field is nil where it is not known.
+// usage is the resource use of the processes of one part of a measurement. A field is nil if it is not known.
 type usage struct {
 	total *store.Side     // from the measured phase to the end of the drain
-	cores *store.SideTick // busy in the measured phase
+	cores *store.SideTick // mean in the measured phase
 }
 
 func cpuMetric(key, name string, used func(store.Cost) usage) Metric {
@@ -68,7 +68,7 @@ func memoryMetric(key, name string, used func(store.Cost) usage) Metric {
 	}
 }
 
-// coresMetric is the share of a core that was busy in one mode: 250 if two and a half cores were.
+// coresMetric is the mean use of cores in one mode, in percent of a core: 250 means two and a half cores.
 func coresMetric(key, name string, used func(store.Cost) usage, cores func(*store.SideTick) float64) Metric {
 	return Metric{
 		Key: key, Name: name, Unit: unit.None, Better: Lower, isCPU: true,
@@ -116,7 +116,7 @@ func consumerUsage(c store.Cost) (u usage) {
 
 func relayUsage(c store.Cost) usage { return usage{total: c.Relays} }
 
-// brokerDiskWrites is in bytes. The kernel doesn't tell what the processes of other users write: a record has −1 then.
+// brokerDiskWrites is in bytes. If the kernel doesn't report the writes of other users' processes, the record has −1.
 func brokerDiskWrites(r store.Record) float64 {
 	c := r.Result.Cost
 	return knownIf(c.BrokerKnown && c.BrokerDiskWriteBytes >= 0, float64(c.BrokerDiskWriteBytes))

@@ -14,18 +14,18 @@ type CoursePanel struct {
 	Title   string
 	Unit    unit.Unit
 	Lines   []CourseLine
-	shownIf func(store.Record) bool // whether a repetition has anything to show in it
+	shownIf func(store.Record) bool // whether a repetition has data for it
 }
 
 // CourseLine is a line of a panel.
 type CourseLine struct {
-	Name string               // tells it from all other lines of a chart
-	Part string               // the part of a pipeline that it shows; empty if it shows none
+	Name string               // unique among all lines of a chart
+	Part string               // name of the part of a pipeline that it shows; empty if it shows none
 	At   func(Moment) float64 // the line's value at a moment, in the panel's unit; NaN if it is not known
 }
 
-// CoursePanels lists the panels that any of the repetitions has something to show in, in the order in which they are drawn.
-// Parts of a pipeline have panels only if there is one repetition: the parts of several could not be told apart.
+// CoursePanels lists the panels for which any of the repetitions has data, in the order in which they are drawn. Parts of a
+// pipeline have panels only if there is one repetition: the parts of several repetitions could not be distinguished.
 func CoursePanels(repetitions ...store.Record) []CoursePanel {
 	panels := slices.Clone(coursePanels)
 	if len(repetitions) == 1 && isPipeline(repetitions[0]) {
@@ -34,7 +34,7 @@ func CoursePanels(repetitions ...store.Record) []CoursePanel {
 	return slices.DeleteFunc(panels, func(p CoursePanel) bool { return !slices.ContainsFunc(repetitions, p.shownIf) })
 }
 
-// coursePanels are the panels of all repetitions, those without parts of a pipeline.
+// coursePanels are the panels for any repetition, without the parts of a pipeline.
 var coursePanels = []CoursePanel{
 	{Title: "messages/s", Unit: unit.PerSecond, shownIf: hasCourse, Lines: []CourseLine{
 		{Name: "published", At: func(m Moment) float64 { return m.PublishRate }},
@@ -98,7 +98,7 @@ func CourseHasLatency(r store.Record) bool {
 	return hasCourse(r) && !isPipeline(r) && !r.Spec.ClosedLoop()
 }
 
-// indexOrNaN is the i-th value; NaN if there are fewer, as in an empty report.
+// indexOrNaN is the i-th value; NaN if there are fewer.
 func indexOrNaN[N int64 | float64](values []N, i int) float64 {
 	if i >= len(values) {
 		return math.NaN()
@@ -106,7 +106,7 @@ func indexOrNaN[N int64 | float64](values []N, i int) float64 {
 	return float64(values[i])
 }
 
-// hasSides reports whether the course of a record has figures of each side of the generator, its producers and its consumers.
+// hasSides reports whether the course of a record has figures of the generator's producers and consumers separately.
 func hasSides(r store.Record) bool {
 	return r.Result != nil && slices.ContainsFunc(r.Result.Series, func(t store.Tick) bool { return t.Sides != nil })
 }
@@ -157,8 +157,8 @@ func Phases(r store.Record) []Phase {
 type Moment struct {
 	store.Tick
 	pipeline      store.PipelineTick // the sample of the pipeline that is nearest in time; empty if none is near
-	brokerMetered bool               // else BrokerCPU is 0 and not known
-	hasLatency    bool               // else latencies are 0 or those of a closed loop, which are not shown
+	brokerMetered bool               // if false, BrokerCPU is 0 and not known
+	hasLatency    bool               // if false, latencies are 0 or those of a closed loop, which are not shown
 }
 
 // Moments lists the samples of a repetition; none if it has no result.

@@ -10,8 +10,8 @@ import (
 	"github.com/brokermark/brokermark/internal/verdict"
 )
 
-// Difference is how sample b differs from sample a, such as the latencies of two brokers, with a value for each repetition: the
-// ratio of b to a, and what is concluded from it.
+// Difference compares sample b with sample a, such as the latencies of two brokers, with a value for each repetition: the ratio
+// of b to a, and the conclusion from it.
 type Difference struct {
 	A, B Summary
 	verdict.Ratio
@@ -20,13 +20,13 @@ type Difference struct {
 // empty reports whether a sample has no values, so that there is nothing to compare.
 func (d Difference) empty() bool { return d.A.N == 0 || d.B.N == 0 }
 
-// ContrastOf compares a metric of two groups of records by itself. If several comparisons are made together, Correct corrects them.
+// ContrastOf compares a metric of two groups of records. If several comparisons are made together, Correct corrects them.
 func ContrastOf(m Metric, a, b []store.Record) Difference {
 	ofA, ofB := m.Sample(a), m.Sample(b)
 	return Difference{A: m.Over(a), B: m.Over(b), Ratio: verdict.Compare(ofA, ofB, verdict.Pool(ofA, ofB))}
 }
 
-// Answer is what a comparison comes to.
+// Answer is the conclusion of a comparison.
 type Answer = verdict.Answer
 
 // The three answers.
@@ -36,7 +36,7 @@ const (
 	DoesNotDiffer = verdict.DoesNotDiffer // by more than a tenth
 )
 
-// Correct corrects the p values of differences that are tested together, and answers them anew.
+// Correct corrects the p values of differences that are tested together, and updates their answers.
 func Correct(differences []*Difference) {
 	var ratios []*verdict.Ratio
 	for _, d := range differences {
@@ -45,13 +45,13 @@ func Correct(differences []*Difference) {
 	verdict.Judge(ratios, 0)
 }
 
-// Change says how b compares with a: "46 times lower", "3.2 % higher", "equal".
+// Change describes how b compares with a: "46 times lower", "3.2 % higher", "equal".
 func (d Difference) Change() string { return d.change("", "", "") }
 
 // ChangeFrom is Change followed by the name of a: "46 times lower than kafka", "equal to kafka".
 func (d Difference) ChangeFrom(a string) string { return d.change(" to "+a, " than "+a, " from "+a) }
 
-// change is Change with the words that follow "equal", "higher" or "lower", and "different".
+// change is Change with the words to follow "equal", "higher" or "lower", and "different".
 func (d Difference) change(to, than, from string) string {
 	order := cmp.Compare(d.B.Median, d.A.Median)
 	direction, higher, lower := "higher"+than, d.B, d.A
@@ -73,7 +73,7 @@ func (d Difference) change(to, than, from string) string {
 	}
 }
 
-// interval words the interval of the ratio: "0.93–1.31×". It is empty if either end is open.
+// interval describes the interval of the ratio: "0.93–1.31×". It is empty if either end is open.
 func (d Difference) interval() string {
 	if d.Low == 0 || math.IsInf(d.High, 1) {
 		return ""
@@ -81,7 +81,7 @@ func (d Difference) interval() string {
 	return unit.Factor.Range(d.Low, d.High)
 }
 
-// ratioSize says how far a positive ratio is from 1, either way: 1.032 is "3.2 %", 2 and 0.5 are "2.0 times", 46 is
+// ratioSize describes how far a positive ratio is from 1, in either direction: 1.032 is "3.2 %", 2 and 0.5 are "2.0 times", 46 is
 // "46 times".
 func ratioSize(ratio float64) string {
 	const (

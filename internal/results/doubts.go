@@ -10,7 +10,7 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// MarkedDoubts lists the doubts about records that have a mark beside a figure, as WorstDoubts does.
+// MarkedDoubts lists the doubts about records that mark a figure, one of each kind as WorstDoubts does.
 func MarkedDoubts(records []store.Record) []Doubt {
 	var marked []Doubt
 	for _, r := range records {
@@ -23,8 +23,8 @@ func MarkedDoubts(records []store.Record) []Doubt {
 	return WorstDoubts(marked)
 }
 
-// WorstDoubts lists one doubt of each kind: the one that may touch the largest share of a figure, or else the first, with the quantiles
-// that any of them touches.
+// WorstDoubts lists one doubt of each kind: the one that may affect the largest share of a figure, or else the first, with the
+// quantiles that any doubt of the kind affects.
 func WorstDoubts(doubts []Doubt) []Doubt {
 	var worst []Doubt
 	for _, d := range doubts {
@@ -42,7 +42,7 @@ func WorstDoubts(doubts []Doubt) []Doubt {
 	return worst
 }
 
-// DoubtPlace is where doubts about m alone have their mark; doubt.Row if there are none.
+// DoubtPlace is the place of marks for doubts about m alone; doubt.Row if there are none.
 func (m Metric) DoubtPlace() doubt.Place {
 	switch {
 	case m.Key == KeyPauseP99 || m.Key == KeyPauseMax || m.Key == KeyOfferedRate: // not of the broker
@@ -58,7 +58,7 @@ func (m Metric) DoubtPlace() doubt.Place {
 	return doubt.Row
 }
 
-// Touches reports whether a doubt touches a figure whose doubts have a place, which is a quantile or 0, and may be of a closed loop.
+// Touches reports whether a doubt affects a figure with this place for doubts; quantile is the figure's quantile, or 0.
 func Touches(d Doubt, place doubt.Place, quantile float64, closedLoop bool) bool {
 	atQuantile := len(d.Quantiles) == 0 || slices.Contains(d.Quantiles, quantile)
 	switch of := d.Kind().Place(); of {
@@ -71,8 +71,8 @@ func Touches(d Doubt, place doubt.Place, quantile float64, closedLoop bool) bool
 	}
 }
 
-// DoubtsOf are the doubts about a record for which m deserves less trust: those with a mark that touch it or the whole row, and those of the
-// class too short that are about all figures. Counts are the same in any state of the broker.
+// DoubtsOf are the doubts about a record that concern m: those with a mark that affect it or the whole row, and those of the
+// class too short about all figures. Counts don't depend on the broker's state.
 func (m Metric) DoubtsOf(r store.Record) []Doubt {
 	var touching []Doubt
 	for _, d := range r.Doubts {
@@ -88,7 +88,7 @@ func (m Metric) DoubtsOf(r store.Record) []Doubt {
 	return touching
 }
 
-// bothQuantiles are those that either doubt touches; none if one of them touches all.
+// bothQuantiles are those that either doubt affects; none if one of them affects all.
 func bothQuantiles(a, b Doubt) []float64 {
 	if len(a.Quantiles) == 0 || len(b.Quantiles) == 0 {
 		return nil
@@ -96,7 +96,7 @@ func bothQuantiles(a, b Doubt) []float64 {
 	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(a.Quantiles, b.Quantiles))))
 }
 
-// DoubtClasses lists the classes of the doubts with marks about a repetition and its loads, in the order of the classes.
+// DoubtClasses lists the classes of the marked doubts about a repetition and its loads, in the order of the classes.
 func DoubtClasses(r store.Record) []doubt.Class {
 	records := []store.Record{r}
 	for _, l := range Loads(r) {
@@ -122,7 +122,7 @@ func ClassesText(doubts []Doubt) string {
 	return strings.Join(words, ", ")
 }
 
-// CountClasses counts the repetitions that have doubts with marks, by class: "generator (1), too short (2)". It is empty if none has.
+// CountClasses counts the repetitions with marked doubts, by class: "generator (1), too short (2)". It is empty if none has.
 func CountClasses(records []store.Record) string {
 	repetitions := map[doubt.Class]int{}
 	for _, r := range records {
@@ -139,7 +139,7 @@ func CountClasses(records []store.Record) string {
 	return strings.Join(words, ", ")
 }
 
-// DoubtsNote is the note of a figure about the doubts of the repetitions that it draws; empty if there are none.
+// DoubtsNote is a figure's note about the doubts of the repetitions that it shows; empty if there are none.
 func DoubtsNote(records []store.Record) string {
 	counts := CountClasses(records)
 	if counts == "" {
@@ -150,9 +150,9 @@ func DoubtsNote(records []store.Record) string {
 
 // Finding is a reason to distrust a point: a doubt, or why a repetition didn't end ok.
 type Finding struct {
-	Class string // of a doubt; empty of an ending
+	Class string // of a doubt; empty for an ending
 	Code  string // of a doubt, or the status if the repetition didn't end ok
-	Text  string // of a rate of a curve: begins with the rate
+	Text  string // for a rate of a curve: begins with the rate
 }
 
 // CountedFinding is a finding with the number of the point's repetitions that have it.
@@ -161,7 +161,7 @@ type CountedFinding struct {
 	Repetitions int
 }
 
-// Findings lists all that there is to say against the figures of a point, each once, in the order of the repetitions.
+// Findings lists all reasons to distrust the figures of a point, each once, in the order of the repetitions.
 func (p Point) Findings() []CountedFinding {
 	var all []CountedFinding
 	for _, r := range p.Records {
@@ -177,7 +177,7 @@ func (p Point) Findings() []CountedFinding {
 	return all
 }
 
-// findingsOf are the findings of a repetition and of the rates of its curve, each once.
+// findingsOf are the findings about a repetition and the rates of its curve, each once.
 func findingsOf(r store.Record) []Finding {
 	var findings []Finding
 	add := func(f Finding) {
@@ -198,7 +198,7 @@ func findingsOf(r store.Record) []Finding {
 		if l.Rate == 0 {
 			continue // the load of the whole repetition
 		}
-		if l.Record.Status != store.OK && !l.BrokenOff { // why the repetition broke off is said already
+		if l.Record.Status != store.OK && !l.BrokenOff { // the reason why the repetition broke off is already listed
 			add(Finding{Code: string(l.Record.Status), Text: l.Name + ": " + l.Record.Reason})
 		}
 		for _, d := range l.Record.Doubts {

@@ -1,4 +1,4 @@
-// What answers rest on, in words: p values, the numbers of repetitions, and what the measurement leaves open.
+// What answers are based on, in words: p values, numbers of repetitions, and limits of the measurement.
 
 package results
 
@@ -13,7 +13,7 @@ import (
 	"github.com/brokermark/brokermark/internal/verdict"
 )
 
-// Why says in words what the answer rests on: "p = 0.023, Holm over 6 tests, n=5 and n=5".
+// Why describes the basis of the answer: "p = 0.023, Holm over 6 tests, n=5 and n=5".
 func (d Difference) Why() string {
 	repetitions := fmt.Sprintf("n=%d and n=%d", d.A.N, d.B.N)
 	why := []string{significance("=", d.P) + inFamily(d.Family, "tests"), repetitions}
@@ -37,7 +37,7 @@ func (d Difference) Why() string {
 	return strings.Join(why, ", ")
 }
 
-// Basis says what the claim rests on. It is empty for a single contender.
+// Basis describes the basis of the claim. It is empty for a single contender.
 //
 //	p ≤ 0.048 (Student's t of logarithms, Holm over 6 pairs).
 func (r Ranking) Basis() string {
@@ -78,9 +78,9 @@ func (r Ranking) Basis() string {
 	return strings.Join(sentences, " ")
 }
 
-// significance writes how a p value compares: "p = 0.023", "p ≤ 0.048", "p < 0.001". A bound is rounded so that it holds: of at most
-// 0.0484 "p ≤ 0.049". It has three decimals, and more where these would put it on the other side of 5 %: 0.04978 is
-// "p = 0.0498", and not 0.050.
+// significance formats a p value: "p = 0.023", "p ≤ 0.048", "p < 0.001". A bound is rounded so that it holds: "p ≤ 0.049" for at
+// most 0.0484. It has three decimals, and more if three would put it on the other side of 5 %: 0.04978 is "p = 0.0498", not
+// 0.050.
 func significance(sign string, p float64) string {
 	if p < 0.001 {
 		return "p < 0.001"
@@ -100,10 +100,10 @@ func significance(sign string, p float64) string {
 	return "p " + sign + " " + strconv.FormatFloat(shown, 'f', decimals, 64)
 }
 
-// floatError is more than scaling a p value to up to 15 decimals misses in float64.
+// floatError exceeds the float64 error of scaling a p value to up to 15 decimals.
 const floatError = 1e-6
 
-// inFamily adds the correction for tests that are made together to a p value: ", Holm over 6 pairs". tests is the word for them.
+// inFamily describes the correction for tests that are made together: ", Holm over 6 pairs". tests is the word for them.
 func inFamily(family int, tests string) string {
 	if family < 2 {
 		return ""
@@ -111,7 +111,8 @@ func inFamily(family int, tests string) string {
 	return fmt.Sprintf(", Holm over %d %s", family, tests)
 }
 
-// LeftOpen says what of the measurement, however often it is repeated, leaves the difference open; empty if nothing does.
+// LeftOpen says which limit of the measurement leaves the difference open regardless of the number of repetitions; empty if none
+// does.
 func (d Difference) LeftOpen() string { return leftOpen(d) }
 
 func leftOpen(differences ...Difference) string {
@@ -141,11 +142,11 @@ func leftOpen(differences ...Difference) string {
 	return strings.Join(reasons, "; ")
 }
 
-// TooFewMessages is why nothing is concluded from a quantile of few messages.
+// TooFewMessages is why a quantile of few messages allows no conclusion.
 var TooFewMessages = fmt.Sprintf("too few messages for a verdict: it takes %d beyond a quantile, so a p99 takes %d", leastBeyond, 100*leastBeyond)
 
-// tooFew says why differences, of which there is at least one, have no answer: "one run each decides nothing: it takes 3 each". It is empty
-// if they have the repetitions for one.
+// tooFew says why differences, of which there is at least one, have no answer: "one run each decides nothing: it takes 3 each".
+// It is empty if they have enough repetitions.
 func tooFew(differences ...Difference) string {
 	first := differences[0]
 	if !slices.ContainsFunc(differences, func(d Difference) bool { return min(d.A.N, d.B.N) < verdict.Enough }) {

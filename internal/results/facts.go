@@ -20,7 +20,7 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-// notCompared are the paths of a spec that don't change the work: names, and where secrets are found.
+// notCompared are the paths of a spec that don't change the work: names, and the sources of secrets.
 var notCompared = map[string]bool{
 	"name": true, "label": true, "topicPrefix": true,
 	"passwordEnv": true, "passwordFile": true, "caFile": true, "certFile": true, "keyFile": true,
@@ -44,7 +44,7 @@ func (c *factCache) ofRecord(r store.Record) map[string]string {
 	maps.Copy(facts, c.flatten("versions", r.Versions))
 	facts["identity"] = r.Identity
 	host := r.Host
-	host.MemoryBytes = 0 // it differs by a few pages after a new kernel
+	host.MemoryBytes = 0 // a new kernel changes it by a few pages
 	maps.Copy(facts, c.flatten("host", host))
 	delete(facts, "host.memory_bytes")
 	if host.Cores == 0 { // not known, as in imported results
@@ -59,7 +59,7 @@ func (c *factCache) ofRecord(r store.Record) map[string]string {
 func (c *factCache) ofSpec(s study.Spec) map[string]string {
 	s.Objectives, s.OAuth = nil, study.OAuth{}
 	if s.PayloadDigest != "" {
-		s.PayloadFile, s.PayloadColumn = "", "" // where the payload comes from; the digest says what it is
+		s.PayloadFile, s.PayloadColumn = "", "" // the digest identifies the payload, wherever it comes from
 	}
 	facts := maps.Clone(c.flatten("", s))
 	for path := range notCompared {
@@ -68,8 +68,8 @@ func (c *factCache) ofSpec(s study.Spec) map[string]string {
 	return facts
 }
 
-// implied are the facts that necessarily differ when the named one does. Below client, server and topicConfig withImplied
-// finds them.
+// implied are the facts that necessarily differ if the named one does. withImplied finds those below client, server and
+// topicConfig.
 var implied = map[string][]string{
 	"broker": {
 		"version", "attach", "login", "user", "server", "client", "topicConfig", "settings", "versions.broker", "versions.client", "versions.tls", "identity",
@@ -84,7 +84,7 @@ var implied = map[string][]string{
 	"measure":     {"load", "sustainable", "curve", "count", "backlog", "read", "duration", "warmup", "drain"},
 }
 
-// withImplied lists named facts and those that they imply: of "broker" also version and versions.client, of "client.linger"
+// withImplied lists the named facts and those that they imply: for "broker" also version and versions.client, for "client.linger"
 // also settings.client.linger.
 func withImplied(named []string) []string {
 	all := slices.Clone(named)
@@ -102,7 +102,8 @@ func isAtOrBelow(path string, ancestors []string) bool {
 	return slices.ContainsFunc(ancestors, func(a string) bool { return path == a || strings.HasPrefix(path, a+".") })
 }
 
-// Workload identifies what the point's spec asks for, apart from the named facts: two points of equal workload ask for the same work.
+// Workload identifies the work in the point's spec, apart from the named facts: two points with equal workloads ask for the same
+// work.
 func (p Point) Workload(named ...string) string {
 	leftOut := withImplied(named)
 	facts := p.facts.ofSpec(p.Spec)
@@ -115,8 +116,8 @@ func (p Point) Workload(named ...string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Residue lists the facts in which records that are to be pooled or compared differ, sorted: "host.cores: 2, 8". It leaves
-// out the named facts, those that they imply, and what lies below these.
+// Residue lists the facts in which records differ that are to be pooled or compared, sorted: "host.cores: 2, 8". It leaves out
+// the named facts, those that they imply, and paths below these.
 func Residue(records []store.Record, named ...string) []string {
 	if len(records) < 2 {
 		return nil // for speed: thousands of points may have one record each
@@ -154,14 +155,14 @@ type factCache struct {
 	known map[factSource]map[string]string // never changed
 }
 
-// factSource is what facts were made of: a path such as "settings", and the value at it as JSON.
+// factSource is the source of facts: a path such as "settings", and the value at it as JSON.
 type factSource struct{ path, json string }
 
-// maxCached is how many values a cache holds before it forgets all of them. Each has a few kilobytes.
+// maxCached is the number of values after which a cache forgets all of them. Each takes a few kilobytes.
 const maxCached = 20_000
 
-// flatten lists the values inside v by their paths below path: of {"linger": {"ms": 5}} and the path "client" it makes
-// client.linger.ms: "5". Lists stay whole, as JSON. The caller must not change the map.
+// flatten lists the values inside v by their paths below path: {"linger": {"ms": 5}} at the path "client" gives client.linger.ms:
+// "5". Lists stay whole, as JSON. The caller must not change the map.
 func (c *factCache) flatten(path string, v any) map[string]string {
 	source := factSource{path: path, json: jsonOf(v)}
 	if c == nil {

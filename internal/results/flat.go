@@ -16,8 +16,8 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// FlatRecord is one load of a record as a flat JSON object: always the keys of FlatFields, in their order, with null where something
-// was not measured or is not known. Behind them are the settings that its study varied, as "axis.NAME".
+// FlatRecord is one load of a record as a flat JSON object: always the keys of FlatFields, in their order, with null for values
+// that were not measured or are not known. The settings that its study varied follow as "axis.NAME".
 type FlatRecord struct {
 	values []any // of FlatFields: a string, bool, int64, float64, []string or []FlatGoal; nil for null
 	axes   map[string]any
@@ -33,11 +33,11 @@ type FlatField struct {
 	of func(RepetitionLoad) any
 }
 
-// FlatFields lists the keys of flat records in their order: what was measured, its settings, every metric of Metrics, and how far
-// the figures can be trusted.
+// FlatFields lists the keys of flat records in their order: identity, settings, every metric of Metrics, and the quality of the
+// figures.
 var FlatFields = slices.Concat(identityFields, settingFields, metricFields(), trustFields)
 
-// identityFields say what was measured, and how that ended.
+// identityFields say what was measured, and how it ended.
 var identityFields = []FlatField{
 	words("study", "its name", func(l RepetitionLoad) string { return l.Record.Study }),
 	figure("repetition", "integer", "from 1", func(l RepetitionLoad) float64 { return float64(l.Record.Repetition) }),
@@ -66,7 +66,7 @@ var trustFields = []FlatField{
 	},
 }
 
-// words is a field of text, which is "" where nothing is known.
+// words is a field of text, which is "" if nothing is known.
 func words(key, doc string, of func(RepetitionLoad) string) FlatField {
 	return FlatField{Key: key, Type: "string", Doc: doc, of: func(l RepetitionLoad) any { return of(l) }}
 }
@@ -113,8 +113,8 @@ func Flat(r store.Record) []FlatRecord {
 	return flat
 }
 
-// Value is the value of a key of FlatFields, nil where it is null: a string, bool, int64, float64, []string or []FlatGoal. It
-// panics for any other key.
+// Value is the value of a key of FlatFields: a string, bool, int64, float64, []string or []FlatGoal; nil for null. It panics for
+// any other key.
 func (f FlatRecord) Value(key string) any {
 	return f.values[slices.IndexFunc(FlatFields, func(field FlatField) bool { return field.Key == key })]
 }
@@ -178,7 +178,8 @@ func lowerBounds(l RepetitionLoad) any {
 	return keys
 }
 
-// settingFields are the settings in which records usually differ, as numbers in base units. Any other that a study varied is an axis.
+// settingFields are the settings in which records usually differ, as numbers in base units. Other settings that a study varied
+// are axes.
 var settingFields = []FlatField{
 	words("broker_version", "as the broker said", func(l RepetitionLoad) string { return l.Record.Versions.Broker }),
 	words("measure", "what was measured: rate, sustainable, curve, peak, count or backlog", func(l RepetitionLoad) string { return l.Record.Spec.Measure }),
@@ -198,7 +199,7 @@ var settingFields = []FlatField{
 	setting("duration_ns", "integer", "of the measured phase", func(s study.Spec) float64 { return float64(s.Duration) }),
 }
 
-// setting is a field with a number of the spec that is never 0: a 0 says that it isn't known, as in records of other tools.
+// setting is a field with a number of the spec that is never 0: 0 means not known, as in records of other tools.
 func setting(key, jsonType, doc string, of func(study.Spec) float64) FlatField {
 	return figure(key, jsonType, doc, func(l RepetitionLoad) float64 {
 		v := of(l.Record.Spec)
@@ -206,8 +207,8 @@ func setting(key, jsonType, doc string, of func(study.Spec) float64) FlatField {
 	})
 }
 
-// receiverSetting is a field with a number of the spec that may be 0, where nothing subscribes. Records of other tools don't say
-// how many subscriptions there were.
+// receiverSetting is a field with a number of the spec that is 0 without subscriptions. Records of other tools don't have the
+// number of subscriptions.
 func receiverSetting(key, doc string, of func(study.Spec) int) FlatField {
 	return figure(key, "integer", doc, func(l RepetitionLoad) float64 {
 		s := l.Record.Spec
@@ -229,8 +230,8 @@ func askedShare(l RepetitionLoad) float64 { return knownIf(l.fraction.given(), f
 // axisPrefix begins the keys of axes.
 const axisPrefix = "axis."
 
-// settingValue is what the text of a setting stands for: a number in bytes or nanoseconds if it is a size, a time or a plain
-// number, or else the text. The version 3.10 is a text, as it isn't 3.1.
+// settingValue converts the text of a setting: a size, a time or a plain number becomes a number in bytes or nanoseconds; others
+// stay text. The version 3.10 stays text, because it isn't 3.1.
 func settingValue(text string) any {
 	v, isNumber := Magnitude(text)
 	isPlain := strings.Trim(text, "0123456789.-") == ""
@@ -272,7 +273,7 @@ func FlatColumns(records []store.Record) []FlatColumn {
 	return columns
 }
 
-// AxisMeaning is what every axis is.
+// AxisMeaning describes every axis.
 const AxisMeaning = "a setting that the study varied; a size is in bytes, a time in nanoseconds"
 
 // baseUnits are the names of the units of flat records.
@@ -295,9 +296,9 @@ func (f FlatField) unit() string {
 	return ""
 }
 
-// FlatTable is the flat form of records as a table with the keys of FlatFields, then those of the axes of all records. A value is a
-// string, a number or a bool; it is nil if nothing is known. Lists are joined, and an axis that a record doesn't have is nil. The
-// rows are made while they are read, and can be read again.
+// FlatTable is the flat form of records as a table with the keys of FlatFields, followed by the axes of all records. A value is a
+// string, a number or a bool; nil if it is not known. Lists are joined, and an axis that a record doesn't have is nil. The rows
+// are made while they are read, and can be read again.
 func FlatTable(records []store.Record) (header []string, rows iter.Seq[[]any]) {
 	var axes []string
 	for _, c := range FlatColumns(records) {

@@ -33,12 +33,12 @@ type Goal struct {
 	LatencyNs   int64           // the bound at Quantile; 0 if there is none
 	Quantile    float64         // 0.99
 	N           int             // searches that had this goal, also those that left it open
-	Sustained   Bracket         // between which rates they ended; its own N counts those that found a bound
+	Sustained   Bracket         // the range of rates at which they ended; its own N counts those that found a bound
 	Conditional Summary         // conditional throughput, messages per second, of the repetitions in which a rate passed
 	Undecided   []remark.Remark // why repetitions left the goal open, one for each that did
 }
 
-// Goals gathers what searches found for each of their goals.
+// Goals gathers the answers of searches to each of their goals.
 func Goals(records []store.Record) []Goal {
 	var answers []store.GoalResult
 	for _, r := range records {
@@ -139,8 +139,8 @@ func (f FlatGoal) String() string {
 	return text
 }
 
-// BoundsText says between which rates a search ended: the highest that passed, in a trial of heldNs, and the lowest that failed; 0 where
-// none did.
+// BoundsText describes the bounds of a search: the highest rate that passed, in a trial of heldNs, and the lowest that failed; 0
+// if none did.
 func BoundsText(passed, failed float64, heldNs int64) string {
 	held := ", held " + time.Duration(heldNs).String()
 	switch {
@@ -196,7 +196,7 @@ func searchOf(r store.Record) *searchBounds {
 	s := r.Result.Sustainable
 	b := storedBounds(s.Low, s.High, s.HeldNs)
 	if b != nil && s.Open() {
-		b.failed = math.Inf(1) // what failed there was not the broker
+		b.failed = math.Inf(1) // the failure there was not the broker's
 	}
 	return b
 }
@@ -206,7 +206,7 @@ func Searched(records []store.Record) bool {
 	return slices.ContainsFunc(records, func(r store.Record) bool { return r.Result != nil && r.Result.Sustainable != nil })
 }
 
-// Sustained gathers what the searches of records found.
+// Sustained gathers the results of the records' searches.
 func Sustained(records []store.Record) Bracket {
 	var searches []searchBounds
 	for _, r := range records {
@@ -231,7 +231,7 @@ func enclosing(searches []searchBounds) Bracket {
 	return Bracket{N: len(searches), Median: Summarize(passed).Median, Low: slices.Min(passed), High: high, Held: held}
 }
 
-// Summary is the bracket in the form of other figures, for those who show both.
+// Summary is the bracket in the form of other figures, for code that shows both.
 func (b Bracket) Summary() Summary {
 	return Summary{N: b.N, Median: b.Median, Low: b.Low, High: b.High}
 }

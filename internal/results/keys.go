@@ -1,7 +1,7 @@
 package results
 
-// Keys of metrics that code names. A key is the name by which files, thresholds and other programs know a metric, so it never changes;
-// it ends with the unit where there is one. The row of a metric says what it is; a row that no code names has its key itself.
+// Keys of metrics that code names. A key is the name of a metric in files, thresholds and other programs, so it never changes; it
+// ends with the unit if there is one. The table of metrics describes each; a metric that no code names has its key only there.
 const (
 	// Rates.
 	KeyOfferedRate     = "offered_rate"
@@ -57,11 +57,11 @@ const (
 	KeyCorrectedMean       = "corrected_mean_ns"
 	KeyCorrectedP99        = "corrected_p99_ns"
 
-	// How late the generator itself was.
+	// Delays of the generator itself.
 	KeyPauseP99 = "pause_p99_ns"
 	KeyPauseMax = "pause_max_ns"
 
-	// What it cost.
+	// Costs.
 	KeyBrokerCPU            = "broker_cpu_s_per_million"
 	KeyGeneratorCPU         = "generator_cpu_s_per_million"
 	KeyBrokerRSS            = "broker_rss_bytes"

@@ -14,12 +14,12 @@ import (
 // metrics are read.
 type LatencyKind struct {
 	Name string // as in a record's JSON: e2e, publish, …
-	Text string // for people, with what it is measured from and to
+	Text string // for people, with its start and end
 	Of   func(store.Latency) hist.Snapshot
 
-	fromSend     *LatencyKind // the same latency from the actual send; nil if it counts from there
+	fromSend     *LatencyKind // the same latency from the actual send; nil if it counts from there already
 	isLag        bool         // how late messages were sent, for any reason
-	acrossClocks bool         // whether its two times may be from the clocks of two agents
+	acrossClocks bool         // whether its two times may come from the clocks of two agents
 }
 
 // LatencyKinds lists all kinds of latency. The first is the default. It is never changed.
@@ -48,8 +48,7 @@ var (
 	}
 )
 
-// LatencyByName finds a kind of latency; the first for an empty name. The error for an unknown name lists those that
-// exist.
+// LatencyByName finds a kind of latency; the first for an empty name. The error for an unknown name lists the known ones.
 func LatencyByName(name string) (LatencyKind, error) {
 	if name == "" {
 		return LatencyKinds[0], nil
@@ -88,16 +87,17 @@ func (k LatencyKind) metric(key, name string, s statistic) Metric {
 	return m
 }
 
-// statistic is a figure of a histogram, in nanoseconds; NaN for an empty one. least and most are what it is at least and at most: they
-// differ where messages never came.
+// statistic is a figure of a histogram, in nanoseconds; NaN for an empty one. least and most are its bounds: they differ if
+// messages never came.
 type statistic struct {
 	least, most func(hist.Snapshot) float64
 	withoutOwn  func(LatencyKind, store.Measurement) float64 // the least that it would be without the generator's part
-	quantile    float64                                      // 0.99 of a p99; 0 if it is none
-	few         func(hist.Snapshot) bool                     // whether nothing is concluded from so few messages; nil: of any number
+	quantile    float64                                      // 0.99 of a p99; 0 if it is no quantile
+	few         func(hist.Snapshot) bool                     // reports whether there are too few messages for a conclusion; nil: any number is enough
 }
 
-// leastBeyond is how many messages have to lie beyond a quantile for a conclusion from it: a p99 of 80 messages is the largest of them.
+// leastBeyond is the least number of messages beyond a quantile for a conclusion from it: a p99 of 80 messages is just their
+// maximum.
 const leastBeyond = 10
 
 // Quantile is a quantile of the latency as a metric without key and name.
@@ -109,7 +109,7 @@ func quantile(q float64) statistic {
 		quantile: q,
 		least:    func(s hist.Snapshot) float64 { return Quantile(s, q) },
 		few: func(s hist.Snapshot) bool {
-			isExtreme := q <= 0 || q >= 1 // which is a fact of these messages
+			isExtreme := q <= 0 || q >= 1 // it is a fact about these messages
 			return !isExtreme && float64(s.Count())*min(q, 1-q) < leastBeyond*(1-1e-9)
 		},
 		most: func(s hist.Snapshot) float64 {
@@ -162,15 +162,15 @@ var mean = statistic{
 	},
 }
 
-// Distribution is all latencies of a point at one load, its repetitions merged into one histogram. Percentiles can't be averaged, so those
-// of all repetitions are read from it.
+// Distribution holds all latencies of a point at one load, with its repetitions merged into one histogram. Percentiles can't be
+// averaged, so those of all repetitions are read from it.
 type Distribution struct {
 	Point    Point
 	RowTitle string // of the load point: "rate 20k/s", "curve 50.0 %"
 	Used     bool   // whether conclusions may be drawn from it
 	N        int    // repetitions in it
-	// Closed reports whether it is of a closed loop. Such a latency says how full the window or the backlog was, nothing about a load.
-	// Formats that copy records keep it and say so; no chart shows it and no report concludes from it.
+	// Closed reports whether it is of a closed loop. Such a latency only shows how full the window or the backlog was. Formats
+	// that copy records keep it and say so; no chart shows it and no report draws conclusions from it.
 	Closed    bool
 	Latencies hist.Snapshot
 	Pauses    hist.Snapshot // pauses of the measuring machine meanwhile; empty if they weren't recorded

@@ -8,8 +8,8 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// latencyMetrics say how long messages took, from their intended time and (service, from send) from the actual send. The
-// quantiles 0 and 1 are the smallest and the largest latency.
+// latencyMetrics are latencies of messages, from their intended time and (service, from send) from the actual send. The quantiles
+// 0 and 1 are the smallest and the largest latency.
 var latencyMetrics = []Metric{
 	endToEndLatency.metric(KeyEndToEndMin, "e2e min", quantile(0)),
 	endToEndLatency.metric(KeyEndToEndMean, "e2e mean", mean),
@@ -35,7 +35,8 @@ var latencyMetrics = []Metric{
 	endToEndService.metric(KeyEndToEndServiceP99, "e2e from send, p99", quantile(0.99)),
 	endToEndService.metric("e2e_service_max_ns", "e2e from send, max", quantile(1)),
 	fromSendFigure(KeyMeanOfSeconds, "mean of one-second means", meanOfSeconds).documented("from the actual send to the receipt"),
-	// With the latencies of the messages that a producer would have sent while it waited for an answer (coordinated omission).
+	// Includes the latencies of the messages that a producer would have sent while it waited for an answer (coordinated
+	// omission).
 	fromSendFigure(KeyCorrectedMean, "corrected mean", func(r store.Record) float64 {
 		return known(r.Result.Corrected, func(c *store.Corrected) float64 { return c.MeanNs })
 	}).documented("from the actual send to the receipt, corrected by a producer's mean gap"),
@@ -44,7 +45,7 @@ var latencyMetrics = []Metric{
 	}).documented("from the actual send to the receipt, corrected by a producer's mean gap"),
 }
 
-// delayMetrics say how late the generator itself was.
+// delayMetrics are delays of the generator itself.
 var delayMetrics = []Metric{
 	sendLag.metric("lag_p99_ns", "lag p99", quantile(0.99)),
 	{
@@ -55,17 +56,16 @@ var delayMetrics = []Metric{
 	},
 	{
 		Key: KeyPauseMax, Name: "own pauses max", Head: "own pauses\nmax", Unit: unit.Nanoseconds, Better: Lower, Doc: "how late a thread woke that only sleeps, at most",
-		measured: func(r store.Record) float64 { // LongestNs is 0 where no pause was long enough for a standstill
+		measured: func(r store.Record) float64 { // LongestNs is 0 if no pause was long enough for a standstill
 			return known(pausesOf(r), func(p *store.Pauses) float64 { return float64(max(p.LongestNs, p.Late.Max())) })
 		},
 	},
 }
 
-// FromSend are the keys of latencies from the actual send, as other tools measure them. Results imported from those have no
-// others.
+// FromSend are the keys of latencies from the actual send, as other tools measure them. Imported results have no others.
 var FromSend = []string{KeyServiceP50, KeyServiceP99, KeyEndToEndServiceP50, KeyEndToEndServiceP99}
 
-// OnlyFromSend reports whether a record has no other latencies than those of FromSend.
+// OnlyFromSend reports whether a record has only the latencies of FromSend.
 func OnlyFromSend(r store.Record) bool {
 	if r.Result == nil || r.Spec.ClosedLoop() {
 		return false
@@ -77,18 +77,18 @@ func OnlyFromSend(r store.Record) bool {
 	return l.EndToEnd.Count() == 0 && l.Publish.Count() == 0 && l.EndToEndService.Count()+l.Service.Count() > 0
 }
 
-// fromSendFigure is a figure of the latency from the actual send to the receipt that no histogram of a record holds.
+// fromSendFigure is a figure of the latency from the actual send to the receipt that is not read from a histogram.
 func fromSendFigure(key, name string, measured func(store.Record) float64) Metric {
 	return Metric{
 		Key: key, Name: name, Unit: unit.Nanoseconds, Better: Lower, isLatency: true, acrossClocks: true, measured: measured,
 	}
 }
 
-// meanOfSeconds is the mean of the mean latencies of each second of the measured phase, in nanoseconds, however many
-// messages came in a second. That is what one gets from the lines that RabbitMQ's PerfTest prints. Seconds in which nothing
-// came have no mean. Ticks that are further apart than a second, in runs of more than an hour, stand for a second each.
+// meanOfSeconds is the mean of the mean latencies of each second of the measured phase, in nanoseconds, with equal weight for
+// each second. RabbitMQ's PerfTest prints lines that give this mean. Seconds without messages have no mean. Ticks that are
+// further apart than a second, in runs of more than an hour, count as a second each.
 func meanOfSeconds(r store.Record) float64 {
-	if r.Spec.Tails() { // its seconds are those of filling, too
+	if r.Spec.Tails() { // its seconds include the filling
 		return math.NaN()
 	}
 	type second struct{ sum, messages float64 }
@@ -114,10 +114,10 @@ func meanOfSeconds(r store.Record) float64 {
 	return sumOfMeans / float64(len(seconds))
 }
 
-// tickLength is how far ticks are apart, in nanoseconds, in runs of less than half an hour.
+// tickLength is the distance of ticks, in nanoseconds, in runs of less than half an hour.
 const tickLength = 500e6
 
-// pausesOf are the pauses of the generator's machine: how late a thread woke that only sleeps. They are nil if nothing watched for them.
+// pausesOf are the pauses of the generator's machine: how late a sleeping thread woke. They are nil if they were not watched.
 func pausesOf(r store.Record) *store.Pauses {
 	if !r.Result.Pauses.Watched() {
 		return nil

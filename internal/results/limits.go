@@ -5,8 +5,8 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-// LimitsOf returns what set the pace of a record's load: above the rate that a search found, in a closed loop, or where less came through
-// than was offered. asked is false of a load that kept up, and where nobody looked, as in backlogs.
+// LimitsOf returns the bottleneck of a record's load: above the rate that a search found, in a closed loop, or if less came
+// through than was offered. asked is false for a load that kept up, and for loads without this check, such as backlogs.
 func LimitsOf(r store.Record) (l store.Limits, asked bool) {
 	switch {
 	case r.Result == nil:

@@ -30,10 +30,11 @@ func LoadPointsOf(points []Point) []LoadPoint {
 	return all
 }
 
-// LoadPoints lists what tables show of a point, over the repetitions of Shown: the point under its own load, unless it was a
-// curve of given rates, then each rate of its curve, lowest first. If a rate failed in some of the repetitions, these have a
-// load point of their own. So have the failed rates of a repetition that failed as a whole, which Shown leaves out if others
-// ended ok: what it lost is lost. Its other rates only add to the counts of messages. A curve without any rate is under its own load.
+// LoadPoints lists the rows of a point in tables, over the repetitions of Shown: the point under its own load, unless it was a
+// curve of given rates, then each rate of its curve, lowest first. If a rate failed in some of the repetitions, these have a load
+// point of their own. So have the failed rates of a repetition that failed as a whole, which Shown leaves out if others ended ok:
+// their losses must be shown. Its other rates only add to the counts of messages. A curve without any rate is shown under its own
+// load.
 func (p Point) LoadPoints() []LoadPoint {
 	var loadPoints []LoadPoint
 	shown := p.Shown()
@@ -70,8 +71,8 @@ func (p Point) LoadPoints() []LoadPoint {
 	return loadPoints
 }
 
-// MeasuredLoads lists every load of a point once, in the order in which they were measured, without the search before a curve.
-// If no repetition of the point ended ok, the others are shown and never used.
+// MeasuredLoads lists every load of a point once, in the order in which they were measured, without the search before a curve. If
+// no repetition of the point ended ok, the others are shown but not used.
 func (p Point) MeasuredLoads() []LoadPoint {
 	records := p.Ok()
 	if len(records) == 0 {
@@ -162,8 +163,8 @@ func (p Point) ownLoad(records []store.Record) LoadPoint {
 // RateText names an offered rate with all its digits: "10001/s". Two rates have the same name only if they are equal.
 func RateText(rate float64) string { return unit.PerSecond.Exactly(rate) }
 
-// CurveLoad names a rate of a curve the same in every repetition: by its share of the sustainable rate if it was given so
-// ("curve 50.0 %"), because each repetition finds another sustainable rate, or else by the rate ("curve 1k/s").
+// CurveLoad is the name of a rate of a curve, the same in every repetition: its share of the sustainable rate if it was given so
+// ("curve 50.0 %"), because each repetition finds another sustainable rate, or else the rate ("curve 1k/s").
 func CurveLoad(c store.CurvePoint) string {
 	if share := fraction(c.Fraction); share.given() {
 		return "curve " + share.text()
@@ -171,7 +172,8 @@ func CurveLoad(c store.CurvePoint) string {
 	return "curve " + RateText(c.Rate)
 }
 
-// fraction is a share of the sustainable rate, as rates of a curve may be given: 0.5 is half of it. The zero value is no share.
+// fraction is a share of the sustainable rate, as rates of a curve may be given: 0.5 is half of it. The zero value means that
+// none was given.
 type fraction float64
 
 func (f fraction) given() bool { return f > 0 }
@@ -182,7 +184,7 @@ func (f fraction) text() string { return unit.Share.Exactly(float64(f)) }
 // ofSustainable is "50.0 % of sustainable".
 func (f fraction) ofSustainable() string { return f.text() + " of sustainable" }
 
-// fixedRate is the constant rate that a spec asks for, messages per second; 0 if it asks for something else.
+// fixedRate is the constant rate of a spec, messages per second; 0 if the load is another one.
 func fixedRate(s study.Spec) float64 {
 	if s.Measure != study.MeasureRate {
 		return 0
@@ -199,8 +201,8 @@ func fixedRate(s study.Spec) float64 {
 // point's, cut down to the measurements under that load, so that every metric applies to them.
 //
 // For example, a curve of 1k/s and 2k/s was repeated three times, and the second repetition failed at 2k/s because it lost
-// messages. The load point of 1k/s has three Records. That of 2k/s has the two that ended ok, of which its latencies are, and
-// three that are Counted: what the second repetition lost is lost.
+// messages. The load point of 1k/s has three Records. That of 2k/s has the two that ended ok, from which its latencies are read,
+// and three that are Counted, because the losses of the second repetition count.
 type LoadPoint struct {
 	Point Point
 
@@ -226,9 +228,9 @@ func (l LoadPoint) Fixed() bool { return l.Rate > 0 && !l.fraction.given() }
 // Measured lists the values of a metric over the load point's repetitions, unknown ones left out.
 func (l LoadPoint) Measured(key string) []float64 { return MustMetric(key).Values(l.Records) }
 
-// Over is a metric over the load point's repetitions. Counts are sums also over repetitions that failed, which Records leave
-// out if others ended ok: of three repetitions of which one failed because it lost 3 messages, 3 are lost. The sustainable
-// rate of searches is their bracket.
+// Over is a metric over the load point's repetitions. Sums of counts include repetitions that failed, which Records leave out if
+// others ended ok: of three repetitions of which one failed because it lost 3 messages, 3 are lost. The sustainable rate of
+// searches is their bracket.
 func (l LoadPoint) Over(m Metric) Summary {
 	if bracket, ok := l.bracket(m); ok {
 		return bracket.Summary()
@@ -239,7 +241,7 @@ func (l LoadPoint) Over(m Metric) Summary {
 	return m.Over(l.Records)
 }
 
-// Counted are the repetitions that counts of messages are added up over: the Records, and those that failed, cut down to this
+// Counted are the repetitions over which counts of messages are summed: the Records, and those that failed, cut down to this
 // load.
 func (l LoadPoint) Counted() []store.Record {
 	if len(l.counted) > 0 {
@@ -257,7 +259,7 @@ func (l LoadPoint) Cell(key string) document.Cell {
 	return l.Over(m).Cell().Excluded(!l.Used())
 }
 
-// bracket is what the repetitions found if m is the sustainable rate and they searched for it.
+// bracket is the result of the searches if m is the sustainable rate and the repetitions searched for it.
 func (l LoadPoint) bracket(m Metric) (b Bracket, ok bool) {
 	if m.Key != KeySustainableLow || !Searched(l.Records) {
 		return Bracket{}, false
@@ -265,8 +267,8 @@ func (l LoadPoint) bracket(m Metric) (b Bracket, ok bool) {
 	return Sustained(l.Records), true
 }
 
-// Offered is what was offered, as a text and as a number that orders the load points of one point: "50.0 % of sustainable"
-// and 0.5, or "1k/s" and 1000. A load that is no rate, such as a peak, has its title and 0.
+// Offered is the offered load, as a text and as a number that orders the load points of one point: "50.0 % of sustainable" and
+// 0.5, or "1k/s" and 1000. A load that is no rate, such as a peak, has its title and 0.
 func (l LoadPoint) Offered() (text string, order float64) {
 	switch {
 	case l.fraction.given():
@@ -278,9 +280,9 @@ func (l LoadPoint) Offered() (text string, order float64) {
 	}
 }
 
-// LoadID identifies the load that a spec asks for: what is measured, and at which rates in which shape. Points of different
-// loads are never pooled, whatever their names. Settings of other kinds of measurement are no part of it: a curve has the
-// same ID however many messages a count would send.
+// LoadID identifies the load of a spec: the kind of measurement, and its rates and shape. Points of different loads are never
+// pooled, whatever their names. It ignores settings of other kinds of measurement: a curve has the same ID for any number of
+// messages of a count.
 func LoadID(s study.Spec) string {
 	id := struct {
 		Measure string
@@ -316,8 +318,8 @@ func shapeOf(l study.Load) (shape, details string) {
 	return l.Shape, jsonOf(l)
 }
 
-// jsonOf is v as JSON. A value that has no JSON, because it holds a NaN, makes no report fail: it gives a JSON string of the
-// error and of its fields, so that different values stay different.
+// jsonOf is v as JSON. A value without JSON, because it holds a NaN, doesn't make a report fail: jsonOf returns a JSON string of
+// the error and of the value's fields, so that different values stay different.
 func jsonOf(v any) string {
 	data, err := json.Marshal(v)
 	if err != nil {

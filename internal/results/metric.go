@@ -15,7 +15,7 @@ import (
 	"github.com/brokermark/brokermark/internal/verdict"
 )
 
-// Better says which direction of a metric is the better one.
+// Better is the direction of a metric that is better.
 type Better int
 
 // Directions.
@@ -30,41 +30,43 @@ const (
 type Metric struct {
 	Key    string // for machines: one of the constants of this package
 	Name   string // for people: "e2e p99"
-	Head   string // over a column of figures, in up to two lines; empty if Name serves
-	About  string // further words to Name, for pages and figures that have room for them
-	Doc    string // further words to Name, for schemas: what is counted, from when to when
+	Head   string // over a column of figures, in up to two lines; empty: Name
+	About  string // addition to Name, for pages and figures with room for it
+	Doc    string // addition to Name, for schemas: what is counted, from when to when
 	Unit   unit.Unit
 	Better Better
 
 	Histogram string  // name of the LatencyKind that the metric is read from; empty for metrics of no histogram
 	quantile  float64 // see Quantile
 
-	// A metric is either a count of messages, which count reads from the books of a record, or some other figure, which
-	// measured reads from a record with a Result. Both give NaN if the figure is not known.
+	// A metric is either a count of messages, which count reads from the books of a record, or another figure, which measured
+	// reads from a record with a Result. Both return NaN if the figure is not known.
 	count    func(store.Books) float64
 	measured func(store.Record) float64
-	// most reads what the figure may be at most, where messages never came: measured is a lower bound then. nil: measured is the value.
+	// most reads the upper bound of the figure if messages never came: measured is then a lower bound. nil: measured is the
+	// value.
 	most func(store.Record) float64
 	// few reports whether a quantile has too few messages beyond it for any conclusion; nil for other metrics.
 	few func(store.Record) bool
-	// withoutOwn reads the least that a latency would be without the generator's own part. It is nil for other metrics.
+	// withoutOwn reads the lower bound of a latency without the generator's own part. It is nil for other metrics.
 	withoutOwn func(store.Record) float64
 
-	isLatency    bool // it means nothing in a closed loop, so Of leaves it out there
+	isLatency    bool // it is meaningless in a closed loop, so Of leaves it out there
 	isCPU        bool // it is of processor time
 	asRecorded   bool // Of leaves it out nowhere: see AsRecorded
-	searched     bool // it was bracketed: most is what was too much
+	searched     bool // a search gave bounds for it: most is the rate that failed
 	acrossClocks bool // it is the difference of two agents' clocks, if one agent sent and another received
 }
 
-// isGiven reports whether a record has the value of m from elsewhere: from a publication, or from a tool that was the generator.
+// isGiven reports whether the value of m in a record comes from elsewhere: from a publication, or from a tool that was the
+// generator.
 func (m Metric) isGiven(r store.Record) bool {
 	_, ok := r.Result.Given[m.Key]
 	return ok
 }
 
-// Of is the value of m in a record; NaN if it was not measured or is not known. A published record has the values that were
-// published and no others. A record of a closed loop has no latency: see study.Spec.ClosedLoop.
+// Of is the value of m in a record; NaN if it was not measured or is not known. A published record has only the published values.
+// A record of a closed loop has no latency: see study.Spec.ClosedLoop.
 func (m Metric) Of(r store.Record) float64 {
 	switch {
 	case r.Result == nil:
@@ -75,7 +77,7 @@ func (m Metric) Of(r store.Record) float64 {
 		return r.Result.Given[m.Key]
 	case r.Kind == store.KindPublished:
 		return math.NaN()
-	case m.Counts() && r.Result.Books == (store.Books{}): // from a tool that doesn't count: a loss is unknown then, and not 0
+	case m.Counts() && r.Result.Books == (store.Books{}): // from a tool that doesn't count: the loss is unknown, not 0
 		return math.NaN()
 	case m.Counts():
 		return m.count(r.Result.Books)
@@ -84,8 +86,7 @@ func (m Metric) Of(r store.Record) float64 {
 	}
 }
 
-// AtMost is the most that the value of m in a record may be: +Inf if it is only known to be at least Of. Without messages that never
-// came it is Of.
+// AtMost is the upper bound of m's value in a record: +Inf if only a lower bound is known. It is Of if all messages came.
 func (m Metric) AtMost(r store.Record) float64 {
 	value := m.Of(r)
 	if m.most == nil || math.IsNaN(value) || m.isGiven(r) {
@@ -94,8 +95,8 @@ func (m Metric) AtMost(r store.Record) float64 {
 	return decimal(m.most(r))
 }
 
-// WithoutOwn is the least that m can have been in a record without the generator's own lag and pauses (store.OwnDelay). It is Of
-// unless m is a latency, and where nothing is known of the generator.
+// WithoutOwn is the lower bound of m in a record without the generator's own lag and pauses (store.OwnDelay). It is Of unless m
+// is a latency, or if nothing is known of the generator.
 func (m Metric) WithoutOwn(r store.Record) float64 {
 	value := m.Of(r)
 	if m.withoutOwn == nil || math.IsNaN(value) || m.isGiven(r) {
@@ -104,17 +105,17 @@ func (m Metric) WithoutOwn(r store.Record) float64 {
 	return min(value, decimal(m.withoutOwn(r)))
 }
 
-// AsRecorded is m with the latency of closed loops as well, which says how full the window was. It is for formats that copy
+// AsRecorded is m including the latency of closed loops, which shows how full the window was. It is for formats that copy
 // records, and for comparisons with publications that print such latencies.
 func (m Metric) AsRecorded() Metric {
 	m.asRecorded = true
 	return m
 }
 
-// Quantile is the quantile that the metric is, 0.99 for a p99; 0 if it is none.
+// Quantile is the metric's quantile, 0.99 for a p99; 0 if it is none.
 func (m Metric) Quantile() float64 { return m.quantile }
 
-// Latency tells that m is a latency, which closed loops don't have.
+// Latency reports whether m is a latency, which closed loops don't have.
 func (m Metric) Latency() bool { return m.isLatency }
 
 // NotMeasured says why no record of a spec has a value of m; empty if one may have.
@@ -157,14 +158,14 @@ func (m Metric) NotMeasured(s study.Spec) string {
 	return ""
 }
 
-// Counts reports whether m counts messages. Over repetitions counts are summed, because a loss isn't averaged away.
+// Counts reports whether m counts messages. Counts are summed over repetitions, so that a loss isn't averaged away.
 func (m Metric) Counts() bool { return m.count != nil }
 
 // CountIn is the count in books, also in those of a single stream; NaN if it is not known. It panics unless m counts
 // messages.
 func (m Metric) CountIn(b store.Books) float64 { return m.count(b) }
 
-// Meaning is the name and what is counted: "held: for how many seconds sustainable_low was held in one trial".
+// Meaning is the name with its explanation: "held: for how many seconds sustainable_low was held in one trial".
 func (m Metric) Meaning() string {
 	if m.Doc == "" {
 		return m.Name
@@ -172,13 +173,13 @@ func (m Metric) Meaning() string {
 	return m.Name + ": " + m.Doc
 }
 
-// Short is the key without its unit: "e2e_p99" of e2e_p99_ns. publish_mb_s keeps it, which tells it from publish_rate.
-// sustainable_low is "sustainable".
+// Short is the key without its unit: "e2e_p99" of e2e_p99_ns. publish_mb_s keeps its unit, which distinguishes it from
+// publish_rate. sustainable_low is "sustainable".
 func (m Metric) Short() string {
 	if strings.HasSuffix(m.Key, "_mb_s") {
 		return m.Key
 	}
-	for _, suffix := range []string{"_s_per_million", "_ns", "_bytes", "_s", "_pct", "_low"} { // a key ends with one of them at most
+	for _, suffix := range []string{"_s_per_million", "_ns", "_bytes", "_s", "_pct", "_low"} { // a key ends with at most one of them
 		if short, ok := strings.CutSuffix(m.Key, suffix); ok {
 			return short
 		}
@@ -226,8 +227,8 @@ func (m Metric) tooFew(r store.Record) bool {
 	return m.few != nil && r.Result != nil && !math.IsNaN(m.Of(r)) && !m.isGiven(r) && m.few(r)
 }
 
-// Sample is the known values of m in records, with the bounds that the measurement sets to each: those of a search or a knee, of
-// messages that never came, and of clocks. There are none to what has too few messages.
+// Sample is the known values of m in records, with the bounds of each: from a search or a knee, from messages that never came,
+// and from clocks. Values of too few messages have no bounds.
 func (m Metric) Sample(records []store.Record) verdict.Sample {
 	var sample verdict.Sample
 	for _, r := range records {
@@ -245,7 +246,7 @@ func (m Metric) Sample(records []store.Record) verdict.Sample {
 	return sample
 }
 
-// knownAmong are the figures of records, unknown ones left out.
+// knownAmong are the figures of records without unknown ones.
 func knownAmong(records []store.Record, figure func(store.Record) float64) []float64 {
 	var known []float64
 	for _, r := range records {
@@ -271,7 +272,7 @@ func (m Metric) ClockBound(records []store.Record) float64 {
 	return bound
 }
 
-// orNaN is a figure that a record may not have: NaN then.
+// orNaN is a figure that may be missing in a record; NaN if it is.
 func orNaN[N int64 | float64](figure *N) float64 {
 	if figure == nil {
 		return math.NaN()
@@ -287,7 +288,7 @@ func divided[N int | int64](v float64, n N) float64 {
 	return v / float64(n)
 }
 
-// known is a figure of a part of a result that a record may not have: NaN then.
+// known is a figure of a part that may be missing in a result; NaN if it is.
 func known[T any](part *T, figure func(*T) float64) float64 {
 	if part == nil {
 		return math.NaN()
@@ -303,7 +304,7 @@ func knownIf(known bool, v float64) float64 {
 	return v
 }
 
-// printedUnits are the units in which publications print metrics, with their sizes, by the metric's own unit, in which the sizes are given.
+// printedUnits are the units in which publications print metrics, with their sizes in the metric's own unit, by that unit.
 var printedUnits = map[unit.Unit]map[string]float64{
 	unit.Nanoseconds: {"ns": 1, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9},
 	unit.Seconds:     {"ms": 1e-3, "s": 1, "min": 60},

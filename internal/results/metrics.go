@@ -11,8 +11,8 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// Metrics lists every figure of a record that exports and thresholds know. The tables that it is made of are the one place
-// that says what a figure is called, in which unit it is, and how it is read from a record. Everything else names its key.
+// Metrics lists every figure of a record that exports and thresholds know. Its tables are the only place that defines a figure's
+// name, unit, and how it is read from a record. All other code uses its key.
 var Metrics = slices.Concat(
 	scheduleMetrics, countMetrics, rateMetrics, latencyMetrics, delayMetrics, costMetrics, durationMetrics, backlogMetrics, sideMetrics,
 	pipelineMetrics,
@@ -27,13 +27,13 @@ var reportMetrics = []Metric{
 	},
 }
 
-// headlines are the keys of the metrics that kinds of measurement are made for.
+// headlines are the keys of the main metric of each kind of measurement.
 var headlines = map[string]string{
 	study.MeasureSustainable: KeySustainableLow, study.MeasureCurve: KeySustainableLow, study.MeasurePeak: KeyThroughput,
 	study.MeasureRate: KeyEndToEndP99, study.MeasureCount: KeyTotalSeconds, study.MeasureBacklog: KeyDrainRate, study.MeasureRead: KeyReceiveRate,
 }
 
-// Headline is the metric that a kind of measurement is made for. ok is false for one that has none, such as imported results.
+// Headline is the main metric of a kind of measurement. ok is false for kinds without one, such as imported results.
 func Headline(measure string) (m Metric, ok bool) {
 	key, ok := headlines[measure]
 	if !ok {
@@ -42,7 +42,8 @@ func Headline(measure string) (m Metric, ok bool) {
 	return MustMetric(key), true
 }
 
-// HeadlineOf is the metric that points of one kind of measurement are ranked by: the latency of publishing where nothing is received.
+// HeadlineOf is the metric by which points of one kind of measurement are ranked: the latency of publishing if nothing is
+// received.
 func HeadlineOf(points []Point) (m Metric, ok bool) {
 	m, ok = Headline(points[0].Spec.Measure)
 	if m.Key == KeyEndToEndP99 && !slices.ContainsFunc(points, func(p Point) bool { return !p.PublishesOnly() }) {
@@ -72,13 +73,13 @@ func MetricByKey(key string) (Metric, error) {
 	return Metric{}, &ErrUnknownMetric{Name: key, known: MetricKeys()}
 }
 
-// ErrUnknownMetric is a name that no metric has.
+// ErrUnknownMetric is the error for an unknown metric name.
 type ErrUnknownMetric struct {
 	Name  string
 	known []string
 }
 
-// Error names the few metrics that the name is most like: there are too many to name all.
+// Error names the few metrics with the most similar names: there are too many to list all.
 func (e *ErrUnknownMetric) Error() string {
 	if meant := suggest.Containing(e.Name, e.known); meant != "" {
 		return fmt.Sprintf("unknown metric %q; did you mean %q?", e.Name, meant)
@@ -117,14 +118,14 @@ func MetricNamed(name string) (Metric, error) {
 	return Metric{}, &ErrUnknownMetric{Name: name, known: known}
 }
 
-// scheduleMetrics say which load the schedule asked for.
+// scheduleMetrics describe the load of the schedule.
 var scheduleMetrics = []Metric{
 	{Key: KeyOfferedRate, Name: "offered", Unit: unit.PerSecond, Better: Neither, Doc: "null without a schedule", measured: offeredRate},
 	counted(KeyDue, "due", Neither, func(b store.Books) int64 { return b.Due }).documented("by the schedule: sent + unsent"),
 	counted(KeyUnsent, "never sent", Lower, func(b store.Books) int64 { return b.Unsent }).headed("never\nsent").documented("due, and never handed to the client"),
 }
 
-// countMetrics say what became of the messages.
+// countMetrics count messages by their outcome.
 var countMetrics = []Metric{
 	counted(KeySent, "sent", Neither, func(b store.Books) int64 { return b.Sent }),
 	counted(KeyAcked, "acked", Neither, func(b store.Books) int64 { return b.Acked }),
@@ -148,7 +149,7 @@ func counted(key, name string, better Better, count func(store.Books) int64) Met
 	}
 }
 
-// offeredRate is not known if there was no schedule: a closed loop offers what the broker takes.
+// offeredRate is unknown without a schedule: a closed loop offers as much as the broker accepts.
 func offeredRate(r store.Record) float64 {
 	return knownIf(r.Result.OfferedRate > 0, r.Result.OfferedRate)
 }

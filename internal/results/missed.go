@@ -10,8 +10,8 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 )
 
-// Missed says at which loads of a repetition less came through than was offered: of at most two, and how many others there
-// are. It is empty if there are none. A curve's rates above the sustainable rate are left out: they are meant to be missed.
+// Missed lists the loads of a repetition at which less came through than was offered: at most two, and the number of others. It
+// is empty if there are none. It leaves out a curve's rates above the sustainable rate, which are expected to be missed.
 func Missed(r store.Record) string {
 	var texts []string
 	for _, l := range Loads(r) {
@@ -41,8 +41,8 @@ func Missed(r store.Record) string {
 	return text
 }
 
-// MissedRates is one verdict on all points that missed a rate: it names at most five, and how many others there are. The list
-// is empty if no point did.
+// MissedRates is one verdict on all points that missed a rate: it names at most five, and the number of others. The list is empty
+// if no point did.
 func MissedRates(points []Point) []document.Verdict {
 	var missed []string
 	for _, p := range points {
@@ -69,8 +69,8 @@ func MissedRates(points []Point) []document.Verdict {
 	return []document.Verdict{verdict}
 }
 
-// missedAtPoint is what Missed says of the first repetition of a point that missed its rate, with the number of those that did.
-// It is empty if none did.
+// missedAtPoint is Missed for the first repetition of a point that missed its rate, with the number of such repetitions. It is
+// empty if there is none.
 func missedAtPoint(p Point) string {
 	repetitions := p.Ok()
 	var missed []string

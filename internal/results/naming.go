@@ -1,6 +1,6 @@
-// How points are named. A name holds what tells a point from the other points of its set, and no more. Of a study of Kafka
-// and NATS with two values of linger the names are "kafka linger=0", "kafka linger=5", "nats linger=0" and "nats linger=5".
-// If it has Kafka in two versions, those of Kafka begin with "kafka@4.0" and "kafka@4.1".
+// How points are named. A name holds only what distinguishes a point from the other points of its set. In a study of Kafka and
+// NATS with two values of linger the names are "kafka linger=0", "kafka linger=5", "nats linger=0" and "nats linger=5". If it has
+// two versions of Kafka, their names begin with "kafka@4.0" and "kafka@4.1".
 //
 // The settings that a study varies are its axes. Other settings are found by their paths in the spec, such as
 // "client.linger.ms".
@@ -21,7 +21,7 @@ type Variant []SettingValue
 // SettingValue is a setting, by the name of its axis or by its path in the spec, with a point's value.
 type SettingValue struct{ Name, Value string }
 
-// String writes a variant as it stands in names: "linger=5 topics=2".
+// String writes a variant as in names: "linger=5 topics=2".
 func (v Variant) String() string {
 	texts := make([]string, len(v))
 	for i, s := range v {
@@ -79,8 +79,8 @@ func nameAll(points []*Point) {
 	}
 }
 
-// shapeInName is how a point's name shows the shape of its load. axes are its values on the axes of its study. Points of one
-// name share a row of a table or a line of a chart, which loads of different shapes must not do.
+// shapeInName is the part of a point's name for the shape of its load. axes are its values on the axes of its study. Points of
+// one name share a row of a table or a line of a chart, which loads of different shapes must not do.
 //
 //	shapes of the loads                  in the names
 //	all alike                            nothing
@@ -113,16 +113,15 @@ func variantOf(spec study.Spec, axes map[string]string, valuesByAxis Values) Var
 	return v
 }
 
-// FirstInNames are the paths of the settings that readers care for most. If points have the same values on all axes, names
-// tell them apart by these settings before any others.
+// FirstInNames are the paths of the settings that matter most to readers. If points have the same values on all axes, their names
+// are distinguished by these settings first.
 var FirstInNames = []string{"generator", "persistence", "replicas", "acks", "ordering", "nodes", "tls"}
 
-// distinguish makes the variants of points longer until no two points would have the same name, unless their specs are equal.
-// There are such points if a study varied a setting that is no axis of it: two points "kafka" become "kafka acks=1" and
-// "kafka acks=all".
+// distinguish makes the variants of points longer until all names differ, except those of points with equal specs. Names may be
+// equal if a study varied a setting that is not one of its axes: two points "kafka" become "kafka acks=1" and "kafka acks=all".
 func distinguish(points []*Point) {
 	anyAdded := true
-	for anyAdded { // again, because a point may now have the name of one that was in another group
+	for anyAdded { // again, because a point may now have the name of one in another group
 		anyAdded = false
 		for _, alike := range namesakes(points) {
 			if addSettings(alike) {
@@ -146,9 +145,8 @@ func namesakes(points []*Point) [][]*Point {
 	return groups
 }
 
-// addSettings adds settings in which namesakes differ to the variants of all of them, one by one, until no two are
-// namesakes. It returns false if there was nothing to add: if their specs are equal, or all differences stand in their names
-// already.
+// addSettings adds settings in which namesakes differ to the variants of all of them, one by one, until no two are namesakes. It
+// returns false if there was nothing to add because their specs are equal, or all differences are in their names already.
 func addSettings(alike []*Point) (added bool) {
 	specs := make([]map[string]string, len(alike)) // settings by path, in the order of alike
 	for i, p := range alike {
@@ -187,13 +185,13 @@ func differingPaths(specs []map[string]string) []string {
 	return differing
 }
 
-// Title names what all points share: message size, guarantee, and whatever else was asked for that is no default: "1 KiB, at-least-once, 3
-// subscriptions". What the points' names say of them is left out. The points have one Setting.
+// Title names the properties that all points share: message size, guarantee, and other settings that are no defaults: "1 KiB,
+// at-least-once, 3 subscriptions". It leaves out settings in the points' names. The points have one Setting.
 func Title(points []Point) string {
 	return strings.Join(append([]string{points[0].Setting()}, AskedByAll(points)...), ", ")
 }
 
-// AskedByAll words what all points ask for that is no default, as "3 subscriptions".
+// AskedByAll describes the settings of all points that are no defaults: "3 subscriptions".
 func AskedByAll(points []Point) (words []string) {
 	for i, p := range points {
 		own := p.askedInWords()
@@ -205,10 +203,10 @@ func AskedByAll(points []Point) (words []string) {
 	return words
 }
 
-// askedInWords words what the point asks for, but for what its name says.
+// askedInWords describes the point's settings that are no defaults, except those in its name.
 func (p Point) askedInWords() (words []string) {
 	if p.Published() {
-		return nil // a paper's settings are known as far as it tells them
+		return nil // a paper gives only some of its settings
 	}
 	for _, path := range p.Spec.Asked() {
 		if !p.Variant.has(path) {
@@ -218,11 +216,11 @@ func (p Point) askedInWords() (words []string) {
 	return words
 }
 
-// Title is that of the point alone.
+// Title is the title of the point alone.
 func (p Point) Title() string { return Title([]Point{p}) }
 
-// AskedApart words what either of two points asks for that is no default, and in what they differ there: "3 nodes", "1 subscription against 3
-// subscriptions". Paths that are meant to differ are left out, with those that they imply.
+// AskedApart describes the settings of two points that are no defaults, and differ: "3 nodes", "1 subscription against 3
+// subscriptions". It leaves out paths that are meant to differ, and those that they imply.
 func AskedApart(first, second Point, meantToDiffer ...string) (words []string) {
 	leftOut := withImplied(meantToDiffer)
 	seconds := second.Spec.Asked()

@@ -10,13 +10,13 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-// Names lists the names of points, each once, in the order in which charts give them colours and shapes.
+// Names lists the names of points, each once, in the order in which charts assign colours and shapes.
 func Names(points []Point) []string {
 	var names []string
 	for _, p := range slices.SortedFunc(slices.Values(points), ComparePoints) {
 		names = append(names, p.Name)
 	}
-	return slices.Compact(names) // equal names are neighbours: a name is made of the kind and the variant, by which points are ordered
+	return slices.Compact(names) // equal names are adjacent: a name consists of the kind and the variant, by which points are ordered
 }
 
 // ComparePoints orders points by the parts of their names.
@@ -62,7 +62,7 @@ func wordsOf(name string) []string {
 	return strings.FieldsFunc(name, func(r rune) bool { return r == ' ' || r == '=' })
 }
 
-// compareWords orders words that have a magnitude by it, and before those that have none.
+// compareWords orders words with a magnitude by it, before words without one.
 func compareWords(a, b string) int {
 	magnitudeA, okA := Magnitude(a)
 	magnitudeB, okB := Magnitude(b)
@@ -78,8 +78,8 @@ func compareWords(a, b string) int {
 	}
 }
 
-// compareNumbersInside orders texts by their bytes, but by whole numbers where both have digits:
-// "4.9" before "4.10".
+// compareNumbersInside orders texts by their bytes, except that whole numbers inside are compared as numbers: "4.9" before
+// "4.10".
 func compareNumbersInside(a, b string) int {
 	for a != "" && b != "" {
 		digitsA, restA := cutDigits(a)
@@ -101,7 +101,7 @@ func compareNumbersInside(a, b string) int {
 
 const digits = "0123456789"
 
-// cutDigits cuts the digits off the beginning of a text.
+// cutDigits splits off the leading digits of a text.
 func cutDigits(text string) (number, rest string) {
 	rest = strings.TrimLeft(text, digits)
 	return strings.TrimSuffix(text, rest), rest
@@ -113,8 +113,8 @@ func compareDigits(a, b string) int {
 	return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
 }
 
-// Magnitude is the number that the value of a setting stands for: itself, a duration in
-// nanoseconds, or a size in bytes. ok reports whether it stands for one.
+// Magnitude is the number for a setting's value: itself, a duration in nanoseconds, or a size in bytes. ok reports whether there
+// is one.
 func Magnitude(text string) (v float64, ok bool) {
 	if !strings.ContainsAny(text, digits) {
 		return 0, false // also of "inf" and "nan", which ParseFloat takes
@@ -122,7 +122,7 @@ func Magnitude(text string) (v float64, ok bool) {
 	if number, err := strconv.ParseFloat(text, 64); err == nil {
 		return number, true
 	}
-	if d, err := time.ParseDuration(text); err == nil { // before sizes, which take 5m for 5 MB
+	if d, err := time.ParseDuration(text); err == nil { // before sizes, which take 5m as 5 MB
 		return float64(d), true
 	}
 	if size, err := study.ParseBytes(text); err == nil {

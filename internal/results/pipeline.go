@@ -8,8 +8,8 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// pipelineMetrics are the metrics of an application around the broker. Response times count from the sending of a request.
-// They are given for closed loops as well, because they are what clients of the application saw.
+// pipelineMetrics are the metrics of an application around the broker. Response times count from the sending of a request. Closed
+// loops have them too, because clients of the application observed them.
 var pipelineMetrics = []Metric{
 	responseTime("response_min_ns", "response min", quantile(0)),
 	responseTime("response_mean_ns", "response mean", mean),
@@ -50,7 +50,7 @@ func ofPipeline(figure func(*store.Pipeline) float64) func(store.Record) float64
 	return func(r store.Record) float64 { return known(r.Result.Pipeline, figure) }
 }
 
-// ofPart reads a figure of a part of the application: of the "server", all its processes together, or of the "consumer".
+// ofPart reads a figure of a part of the application: of "server", all its processes together, or of "consumer".
 func ofPart(name string, figure func(store.PipelinePart, store.Record) float64) func(store.Record) float64 {
 	return func(r store.Record) float64 {
 		return known(r.Result.Pipeline, func(p *store.Pipeline) float64 {
@@ -60,16 +60,16 @@ func ofPart(name string, figure func(store.PipelinePart, store.Record) float64) 
 	}
 }
 
-// cpuPerRequest is the processor time of a part in microseconds per request, both counted from the begin of the measured
+// cpuPerRequest is the processor time of a part in microseconds per request, both counted from the beginning of the measured
 // phase.
 func cpuPerRequest(part store.PipelinePart, r store.Record) float64 {
 	return divided((part.UserSeconds+part.SystemSeconds)*1e6, r.Result.Books.Sent)
 }
 
-// largestCPU is the most that a part kept busy in half a second, in percent of a core.
+// largestCPU is the largest use of a part over half a second, in percent of a core.
 func largestCPU(part store.PipelinePart, _ store.Record) float64 { return 100 * part.PeakCPU }
 
-// Struck names the node or the part of a pipeline that a fault was done to.
+// Struck names the node or the part of a pipeline that a fault hit.
 func Struck(f store.FaultEvent) string {
 	if f.Part != "" {
 		return f.Part

@@ -1,6 +1,6 @@
 // Package results turns stored records into points, each with its loads over their repetitions, and into metrics, axes,
-// statistics and rankings. Reports, figures and gates choose from them. It doesn't know how records were measured. It makes
-// the cells in which results are shown, and knows nothing of the tables around them.
+// statistics and rankings, for reports, figures and gates. It doesn't know how records were measured. It makes the cells that
+// show results, and knows nothing of the tables around them.
 //
 // A record is one repetition. Records of equal spec are a point. A load point is one load of a point over its repetitions. A
 // metric reads one figure from each record; a figure that is not known is NaN.
@@ -32,11 +32,11 @@ type Point struct {
 	Product  string // broker, with its version if points of the same broker differ in it: "kafka@4.1"
 	Variant  Variant
 	Spec     study.Spec
-	Records  []store.Record // in the order in which they were stored, superseded ones left out
+	Records  []store.Record // in the order in which they were stored, without superseded ones
 	Repeated int            // repetitions that ended ok and were measured again
 
 	shape string     // of its load: "bursts"; empty unless it is part of the name
-	facts *factCache // for speed, shared by the points of a set; nil for a point that was made by itself
+	facts *factCache // for speed, shared by the points of a set; nil for a point made separately
 }
 
 // Kind is the point's name without its variant: the product, and the shape of its load if points differ in it: "kafka@4.1
@@ -49,8 +49,8 @@ func (p Point) axes() map[string]string { return p.Records[0].Axes }
 // Ok are the repetitions that ended ok. Conclusions are drawn from no others.
 func (p Point) Ok() []store.Record { return p.with(store.OK) }
 
-// Shown are the records whose figures tables show: the repetitions that ended ok or, if none did, those that failed, were
-// void, or were published, in this order. Two that ended ok and a failed one are shown as the two.
+// Shown are the records whose figures tables show: the repetitions that ended ok or, if none did, those that failed, were void,
+// or were published, in this order of preference. If two ended ok and one failed, the two are shown.
 func (p Point) Shown() []store.Record {
 	for _, status := range []store.Status{store.OK, store.Failed, store.Void, store.Published} {
 		if records := p.with(status); len(records) > 0 {
@@ -60,7 +60,7 @@ func (p Point) Shown() []store.Record {
 	return nil
 }
 
-// Ran are the repetitions over which counts of messages are added up: those that ended ok, and those that failed.
+// Ran are the repetitions over which counts of messages are summed: those that ended ok, and those that failed.
 func (p Point) Ran() []store.Record {
 	return slices.DeleteFunc(slices.Clone(p.Records), func(r store.Record) bool { return !ran(r) })
 }
@@ -80,8 +80,8 @@ func (p Point) with(status store.Status) []store.Record {
 // All reports whether every repetition ended with this status.
 func (p Point) All(status store.Status) bool { return len(p.with(status)) == len(p.Records) }
 
-// Published tells that the point holds the figures of a publication. Nothing is ranked, tested or concluded by them: they
-// stand beside measured figures.
+// Published reports whether the point holds the figures of a publication. They are only shown beside measured figures: no
+// ranking, test or conclusion uses them.
 func (p Point) Published() bool { return p.Records[0].Status == store.Published }
 
 // Endings say how the point's repetitions ended, the worst first: "failed 1 of 3", "ok 2 of 3", or "ok" alone if all ended
@@ -113,7 +113,7 @@ func (p Point) Rate() string {
 		return text
 	case "ramp":
 		text += " to " + RateText(l.To)
-	case "steps": // which have no other rate
+	case "steps": // steps have no other rate
 		var rates []string
 		for _, s := range l.Steps {
 			rate := RateText(s.Rate)
@@ -133,7 +133,7 @@ func (p Point) Rate() string {
 	return text + " " + l.Shape
 }
 
-// maxStepsNamed is how many steps of a load its name lists at most.
+// maxStepsNamed is the number of steps of a load that its name lists at most.
 const maxStepsNamed = 4
 
 // Load names the load: "sustainable", "rate 1k/s", "count at 1k/s", "peak".
@@ -163,7 +163,7 @@ func (p Point) Setting() string {
 	return setting
 }
 
-// sizesText tells message sizes apart: "1 KiB", and "1234 B" of one that three digits don't tell.
+// sizesText formats message sizes so that different ones look different: "1 KiB", but "1234 B" if three digits are not enough.
 func sizesText(sizes study.Sizes) string {
 	if len(sizes) == 0 {
 		return "sizes of others"
@@ -181,12 +181,12 @@ func sizesText(sizes study.Sizes) string {
 
 // Notes that a document shows once if its points need them.
 
-// ClosedLoopNote says why points of a closed loop show no latency: N messages in flight at a rate X wait N/X each (Little's law), whatever
-// the broker.
+// ClosedLoopNote says why points of a closed loop show no latency: N messages in flight at a rate X wait N/X each (Little's law),
+// with any broker.
 const ClosedLoopNote = "A peak, a backlog and a count without a rate are closed loops: their latency says how full the client's window or " +
 	"the backlog was, nothing about a system under a given load, so none is shown or compared."
 
-// TailsNote says whose latencies stand where only some consumers have a backlog.
+// TailsNote says which consumers' latencies are shown if only some consumers have a backlog.
 const TailsNote = "Where only some consumers have a backlog, the latencies are those of the others while it drains; theirs before, and how old the " +
 	"messages of the backlog were, are figures of their own."
 

@@ -16,7 +16,7 @@ type Contender struct {
 	sample  verdict.Sample
 }
 
-// NewContender makes a contender for m from records that conclusions may be drawn from.
+// NewContender makes a contender for m from records that may be used for conclusions.
 func NewContender(name string, m Metric, records []store.Record) Contender {
 	c := Contender{Name: name, Summary: m.Over(records), sample: m.Sample(records)}
 	if m.Key == KeySustainableLow && len(c.sample) > 0 {
@@ -26,8 +26,8 @@ func NewContender(name string, m Metric, records []store.Record) Contender {
 	return c
 }
 
-// Ranking orders contenders by the medians of a metric and compares each with the best. The order of medians alone shows
-// nothing: the answer of a Standing says whether it is behind the best. With these latencies a is the best:
+// Ranking orders contenders by the medians of a metric and compares each with the best. The order of medians alone proves
+// nothing: a Standing's answer says whether it is behind the best. With these latencies a is the best:
 //
 //	   median  values      compared with a           meaning
 //	a  17 ms   16..18 ms
@@ -64,9 +64,9 @@ func Rank(m Metric, contenders []Contender) Ranking {
 	return Ranking{Metric: m, Best: &best, Rest: rest}
 }
 
-// byMedian lists the contenders that have a value, the best median first. Of a bound the worse end counts: a latency that may be any higher
-// is the highest, since otherwise the contender that drops what it is slow with would lead, and a rate that may be any higher is what was
-// reached.
+// byMedian lists the contenders that have a value, the best median first. Bounds count with their worse end: a latency without an
+// upper bound is the highest, since otherwise a contender that drops its slow messages would lead, and a rate without an upper
+// bound counts as the rate that was reached.
 func byMedian(m Metric, contenders []Contender) []Contender {
 	ordered := slices.DeleteFunc(slices.Clone(contenders), func(c Contender) bool { return c.Summary.N == 0 })
 	slices.SortStableFunc(ordered, func(a, b Contender) int { return m.compareSummaries(a.Summary, b.Summary) })
@@ -86,12 +86,12 @@ func (r Ranking) Behind() []Standing {
 	return r.which(func(d Difference) bool { return d.Answer == Differs })
 }
 
-// Undecided lists the contenders of which that is not known, the best first.
+// Undecided lists the contenders that are not shown to differ from the best, the best first.
 func (r Ranking) Undecided() []Standing {
 	return r.which(func(d Difference) bool { return d.Answer == Undecided })
 }
 
-// untested lists the contenders without the repetitions for any conclusion.
+// untested lists the contenders with too few repetitions for a conclusion.
 func (r Ranking) untested() []Standing {
 	return r.which(func(d Difference) bool { return d.Answer == Undecided && !d.Tested() })
 }
@@ -100,8 +100,8 @@ func (r Ranking) which(is func(Difference) bool) []Standing {
 	return slices.DeleteFunc(slices.Clone(r.Rest), func(s Standing) bool { return !is(s.Against) })
 }
 
-// shares lists the contenders that share the place of the best: they are not shown to differ, and their median is
-// better than that of every contender that is.
+// shares lists the contenders that share the place of the best: they are not shown to differ, and their median is better than
+// that of every contender that is shown to differ.
 func (r Ranking) shares() []Standing {
 	return slices.DeleteFunc(slices.Clone(r.Rest[:r.firstBehind()]), func(s Standing) bool { return !s.Against.Tested() })
 }
@@ -118,8 +118,8 @@ func (r Ranking) TiedWithBest() []Contender {
 	return tied
 }
 
-// withoutPlace lists the contenders that are not shown to differ from the best, although one with a better median is. Of those that are
-// bounded it is the measurement that leaves it open, and of the others the scatter of their repetitions.
+// withoutPlace lists the contenders that are not shown to differ from the best, although one with a better median is. The cause
+// is the measurement for those that are bounded, and the scatter of their repetitions for the others.
 func (r Ranking) withoutPlace(bounded bool) []Standing {
 	return slices.DeleteFunc(slices.Clone(r.Rest[r.firstBehind():]), func(s Standing) bool {
 		return s.Against.Answer == Differs || !s.Against.Tested() || s.Against.Bounded() != bounded

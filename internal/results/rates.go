@@ -7,7 +7,7 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// rateMetrics say how many messages came through per second, and which rates a search found.
+// rateMetrics are rates of messages that came through, and the rates that a search found.
 var rateMetrics = []Metric{
 	{Key: KeyPublishRate, Name: "published", Unit: unit.PerSecond, Better: Higher, measured: publishRate},
 	{Key: KeyReceiveRate, Name: "received", Unit: unit.PerSecond, Better: Higher, measured: receiveRate},
@@ -20,7 +20,7 @@ var rateMetrics = []Metric{
 	},
 	{
 		Key: "consumer_rate", Name: "per consumer", Unit: unit.PerSecond, Better: Higher, Doc: "receive_rate over the number of consumers",
-		measured: func(r store.Record) float64 { // not known where the rate is that of consumers with a backlog
+		measured: func(r store.Record) float64 { // unknown if the rate is that of consumers with a backlog
 			return knownIf(!r.Spec.Tails(), divided(receiveRate(r), r.Spec.Topics*r.Spec.ConsumersPerTopic()))
 		},
 	},
@@ -56,7 +56,7 @@ var rateMetrics = []Metric{
 }
 
 func publishRate(r store.Record) float64 {
-	if r.Result.Read != nil { // others published
+	if r.Result.Read != nil { // other programs published
 		return math.NaN()
 	}
 	return measuredRate(r, r.Result.PublishRate)
@@ -64,7 +64,7 @@ func publishRate(r store.Record) float64 {
 
 func receiveRate(r store.Record) float64 { return measuredRate(r, r.Result.ReceiveRate) }
 
-// measuredRate is a rate, or NaN if nothing was measured at all: a search may end before it confirms any rate.
+// measuredRate is a rate; NaN if nothing was measured at all: a search may end before it confirms any rate.
 func measuredRate(r store.Record, rate float64) float64 {
 	if rate == 0 && r.Result.Seconds == 0 && r.Result.Books == (store.Books{}) {
 		return math.NaN()
@@ -92,12 +92,12 @@ func megabytes(rate func(store.Record) float64) func(store.Record) float64 {
 	}
 }
 
-// ofSearch reads a figure of what a record's search ended with.
+// ofSearch reads a figure from the bounds of a record's search.
 func ofSearch(figure func(*searchBounds) float64) func(store.Record) float64 {
 	return func(r store.Record) float64 { return known(searchOf(r), figure) }
 }
 
-// durationMetrics say how long a fixed number of messages took, and how fast consumers emptied a backlog.
+// durationMetrics are the times for a fixed number of messages, and the rates at which consumers drained a backlog.
 var durationMetrics = []Metric{
 	{
 		Key: KeyTotalSeconds, Name: "total time", Head: "total\ntime", Unit: unit.Seconds, Better: Lower, Doc: "of a count: first send to last delivery",

@@ -10,8 +10,8 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// Effect is what one axis of a sweep changed. For each value it compares the points that have this value with those that have
-// the usual one and are equal on all other axes. The usual one is what holds if a spec doesn't say, or else the first. With a throughput of
+// Effect is the effect of one axis of a sweep. For each value it compares the points that have this value with those that have
+// the usual one and are equal on all other axes. The usual value is the default of specs, or else the first. With a throughput of
 //
 //	          linger=0  linger=5
 //	batch=16    10k/s     20k/s
@@ -22,7 +22,7 @@ type Effect struct {
 	Axis    string
 	Values  []string
 	Usual   int       // the index of the value that the others are compared with
-	Changes []Summary // by value: the ratios to the metric with the usual value; N is 0 if there are none, as for that itself
+	Changes []Summary // by value: the ratios to the metric with the usual value; N is 0 if there are none, and for the usual value itself
 }
 
 // Largest is the index of the value whose change is farthest from a ratio of 1. It is 0 if nothing could be compared.
@@ -36,7 +36,7 @@ func (e Effect) Largest() int {
 	return largest
 }
 
-// distance is how far a change is from none; −1 if it is not known. Half as much is as far as twice as much.
+// distance is how far a change is from none; −1 if it is not known. A half is as far as a double.
 func distance(change Summary) float64 {
 	if change.N == 0 {
 		return -1
@@ -44,7 +44,7 @@ func distance(change Summary) float64 {
 	return math.Abs(math.Log(change.Median))
 }
 
-// Effects lists the effects of all axes in which points differ, the largest first. The points must have been given the same work.
+// Effects lists the effects of all axes in which points differ, the largest first. The points must have the same workload.
 func Effects(points []Point, m Metric) []Effect {
 	axes, places := SweptAxes(points)
 	medians := make([]float64, len(points))
@@ -59,7 +59,7 @@ func Effects(points []Point, m Metric) []Effect {
 	return effects
 }
 
-// median is the median of a metric over the repetitions that ended ok; NaN if none has it, or if it may be any higher.
+// median is the median of a metric over the repetitions that ended ok; NaN if none has it, or if it has no upper bound.
 func (p Point) median(m Metric) float64 {
 	s := m.Over(p.Ok())
 	if s.AtLeast() {
@@ -71,8 +71,7 @@ func (p Point) median(m Metric) float64 {
 // size orders effects by their largest change.
 func (e Effect) size() float64 { return distance(e.Changes[e.Largest()]) }
 
-// usualIn is the index of the value of an axis that holds if a spec doesn't say; 0 if it is not known, was not measured, or differs from
-// broker to broker.
+// usualIn is the index of an axis's default value; 0 if it is not known, was not measured, or differs between brokers.
 func usualIn(axis Axis, points []Point) int {
 	found := -1
 	for _, p := range points {
@@ -93,8 +92,9 @@ func sameValue(path, a, b string) bool {
 	return study.Same(path, a, b) || okA && okB && of == to
 }
 
-// effectOf is the effect of the axis with this index, compared with the value with the index usual. places and medians are those of the points, in their order. Points without
-// a value on the axis are left out, and so are those whose median is not known or not positive, since it has no ratio.
+// effectOf is the effect of the axis with this index, compared with the value with the index usual. places and medians are those
+// of the points, in their order. It leaves out points without a value on the axis, and points whose median is unknown or not
+// positive, since they have no ratio.
 func effectOf(index int, axis Axis, usual int, places []Place, medians []float64) Effect {
 	baselines := map[string]float64{} // the median with the usual value, by the combination of the other axes
 	for i, place := range places {
@@ -104,7 +104,7 @@ func effectOf(index int, axis Axis, usual int, places []Place, medians []float64
 	}
 	ratios := make([][]float64, len(axis.Values)) // by value
 	for i, place := range places {
-		value := place[index] // Unset is less than 0
+		value := place[index] // Unset is below 0
 		baseline, known := baselines[place.without(index)]
 		if value >= 0 && value != usual && known && medians[i] > 0 {
 			ratios[value] = append(ratios[value], medians[i]/baseline)
@@ -117,7 +117,7 @@ func effectOf(index int, axis Axis, usual int, places []Place, medians []float64
 	return e
 }
 
-// without names the place on all axes but the i-th: "[2 0 1]".
+// without is the place on all axes but the i-th: "[2 0 1]".
 func (p Place) without(i int) string {
 	return fmt.Sprint(slices.Delete(slices.Clone(p), i, i+1))
 }
@@ -132,8 +132,8 @@ func SweptAxes(points []Point) ([]Axis, []Place) {
 	return Axes(loadPoints)
 }
 
-// Best lists the points that have a figure, by its median over the repetitions that ended ok, the best first. One that may be any worse
-// is left out.
+// Best lists the points by a figure's median over the repetitions that ended ok, the best first. It leaves out points whose
+// figure has no bound on its worse side.
 func Best(points []Point, m Metric) []Point {
 	known := slices.DeleteFunc(slices.Clone(points), func(p Point) bool {
 		s := m.Over(p.Ok())
@@ -144,8 +144,8 @@ func Best(points []Point, m Metric) []Point {
 }
 
 // Pareto lists the points that no other point beats (the Pareto front): none is at least as good in all metrics and better in
-// one, whatever the measurement left open. A metric that no point has is left out, and so is a point that lacks one of the others. Of 10k/s
-// at 5 ms, 8k/s at 2 ms and 8k/s at 3 ms the last is beaten by the second.
+// one, whatever the measurement left open. It leaves out a metric that no point has, and a point that lacks one of the others. Of
+// 10k/s at 5 ms, 8k/s at 2 ms and 8k/s at 3 ms the last is beaten by the second.
 func Pareto(points []Point, metrics []Metric) []Point {
 	var known []Metric
 	for _, m := range metrics {
@@ -180,8 +180,8 @@ type cost struct{ least, most float64 }
 
 func (c cost) isUnknown() bool { return math.IsNaN(c.least) }
 
-// dominates reports whether costs a are nowhere higher than b and somewhere lower. Costs that lack one dominate none. Where both have the same
-// interval they are equal.
+// dominates reports whether costs a are nowhere higher than b and somewhere lower. Costs that lack a figure dominate none. Equal
+// intervals count as equal.
 func dominates(a, b []cost) bool {
 	isLower := false
 	for k := range a {
@@ -196,8 +196,8 @@ func dominates(a, b []cost) bool {
 	return isLower
 }
 
-// Tradeoff lists the metrics between which a sweep has to choose: latency, cost, and the rate or the time that its kind of
-// measurement finds. A measurement at a given rate finds none, and its headline is the latency.
+// Tradeoff lists the metrics between which a sweep has to choose: latency, cost, and the rate or the time of its kind of
+// measurement. A measurement at a given rate has only its latency as a headline.
 func Tradeoff(measure string) []Metric {
 	var metrics []Metric
 	if m, ok := Headline(measure); ok && (m.Unit == unit.PerSecond || m.Unit == unit.Seconds) {

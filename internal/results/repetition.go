@@ -7,16 +7,16 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 )
 
-// RepetitionLoad is one load that a repetition was measured under: its own, or one rate of its curve.
+// RepetitionLoad is one load of a repetition: its own, or one rate of its curve.
 type RepetitionLoad struct {
 	Name     string       // "rate 1k/s", "50.0 % of sustainable"
 	RowTitle string       // "rate 1k/s", "curve 1k/s": unlike Name it tells a curve's rate from a fixed rate
 	Rate     float64      // of a curve, messages per second; 0 if the load is the repetition's own
-	fraction fraction     // of the sustainable rate; 0 if a curve's rate was not given as such a share
-	Record   store.Record // as if nothing but this load had been measured
+	fraction fraction     // of the sustainable rate; 0 if a curve's rate was not given as a share
+	Record   store.Record // as if only this load had been measured
 
-	// BrokenOff tells of a rate of a curve that it ended ok itself, and its repetition did not: the broker died at a later rate.
-	// Its record has the repetition's status and reason, because conclusions are drawn from repetitions that ended ok only.
+	// BrokenOff reports that a rate of a curve itself ended ok, but its repetition did not: the broker died at a later rate. Its
+	// record has the repetition's status and reason, because only repetitions that ended ok are used for conclusions.
 	BrokenOff bool
 }
 
@@ -71,9 +71,9 @@ func curveLoads(r store.Record) []RepetitionLoad {
 	return loads
 }
 
-// onlyRate is the record as if nothing but one rate of its curve had been measured: with that rate's figures, status and
-// doubts, and the doubts of the repetition that are about all of its rates. A rate that ended ok in a repetition that did not has the
-// status of the repetition.
+// onlyRate is the record as if only one rate of its curve had been measured: with that rate's figures, status and doubts, and the
+// doubts of the repetition about all of its rates. A rate that ended ok in a repetition that did not has the status of the
+// repetition.
 func onlyRate(r store.Record, c store.CurvePoint) store.Record {
 	one := r
 	one.Result = &store.Result{Measurement: c.Measurement, Knee: r.Result.Knee} // the knee belongs to all rates together
@@ -90,8 +90,8 @@ func onlyRate(r store.Record, c store.CurvePoint) store.Record {
 	return one
 }
 
-// doubtsOfAllRates are the doubts of a repetition without the one that says which rates of its curve are bad. There are none
-// if it searched for the sustainable rate, because they may be about the search alone.
+// doubtsOfAllRates are the doubts of a repetition without the one that names the bad rates of its curve. There are none if it
+// searched for the sustainable rate, because they may be about the search alone.
 func doubtsOfAllRates(r store.Record) []store.Doubt {
 	if r.Result.Sustainable != nil {
 		return nil

@@ -18,7 +18,8 @@ import (
 
 // Source holds records: a store.
 type Source interface {
-	// Each reads those that the filter selects, in the order in which they were stored. It may yield others, too. An error ends the loop.
+	// Each reads the records that the filter selects, in the order in which they were stored. It may yield further ones. An error
+	// ends the loop.
 	Each(ctx context.Context, f store.Filter) iter.Seq2[store.Record, error]
 }
 
@@ -28,10 +29,10 @@ type Source interface {
 //   - point (in exports point_id) or began, with the beginning of a value or all of it: "began=2026-03-01",
 //   - an axis, or any path of the spec, of settings.*, versions.* and host.*; "version" also matches the version that was measured.
 //
-// Where a spec may use a short name for a path, such as rate for load.rate, a term may, too. An empty expr picks all.
+// A term may use the short names of specs, such as rate for load.rate. An empty expr selects all records.
 //
-// Only records that the source selects by study, broker, status, repetition, point and time are read. It is an error if no record has the
-// name, or none has the value; that error, which is none of the source, names those that exist.
+// Only records that the source selects by study, broker, status, repetition, point and time are read. If no record has the name,
+// or none has the value, the error names those that exist; it is no error of the source.
 func Select(ctx context.Context, from Source, expr string) iter.Seq2[store.Record, error] {
 	return func(yield func(store.Record, error) bool) {
 		terms, err := parseTerms(expr)
@@ -73,7 +74,7 @@ func parseTerms(expr string) (terms []term, err error) {
 	return terms, nil
 }
 
-// filterOf selects every record that the terms select, and as few others as a source can tell.
+// filterOf makes a filter that selects every record that the terms select, and as few others as possible.
 func filterOf(terms []term) (f store.Filter) {
 	for _, t := range terms {
 		switch t.name {
@@ -94,8 +95,8 @@ func filterOf(terms []term) (f store.Filter) {
 	return f
 }
 
-// periodOf returns when the times begin and end whose text begins with prefix: of "2026-03" the first of March and of April. Both are zero
-// if that can't be told.
+// periodOf returns the period of the times whose text begins with prefix: for "2026-03" the first of March and of April. Both are
+// zero if there is no such period.
 func periodOf(prefix string) (from, before time.Time) {
 	const whole = "2006-01-02T15:04:05Z"
 	end, known := map[int]func(time.Time) time.Time{
@@ -136,8 +137,8 @@ func matching(r store.Record, terms []term, facts *factCache) int {
 	return len(terms)
 }
 
-// termsOf splits a selection at its commas. A value may hold commas, too: in "messageSize=100:1,1KiB:1,acks=1" a part
-// without "=" belongs to the term before it. No value holds both a comma and "=" behind it.
+// termsOf splits a selection at its commas. A value may hold commas, too: in "messageSize=100:1,1KiB:1,acks=1" a part without "="
+// belongs to the term before it. No value holds both a comma and "=" behind it.
 func termsOf(expr string) []string {
 	var terms []string
 	for part := range strings.SplitSeq(expr, ",") {
@@ -150,8 +151,7 @@ func termsOf(expr string) []string {
 	return terms
 }
 
-// cutTerm splits "broker=kafka" into name and value, and writes out a short name. ok is false for a text without a name or
-// "=".
+// cutTerm splits "broker=kafka" into name and value, and expands a short name. ok is false for a text without a name or "=".
 func cutTerm(term string) (name, value string, ok bool) {
 	name, value, found := strings.Cut(term, "=")
 	name, value = study.AxisName(strings.TrimSpace(name)), strings.TrimSpace(value)
@@ -164,10 +164,11 @@ func cutTerm(term string) (name, value string, ok bool) {
 // maxValuesListed is how many values an error lists at most.
 const maxValuesListed = 12
 
-// selectableNames hints at the names of a selection where none is near the one that was written.
+// selectableNames is the hint for an unknown name without a similar one.
 const selectableNames = "; there are study, label, status, repetition, point, began, and settings, such as broker or load.rate"
 
-// noMatch says why no record matches the terms: those that match the most of them lack the name of the next, or its value.
+// noMatch says why no record matches the terms: the records that match the most terms lack the name of the next one, or its
+// value.
 func noMatch(ctx context.Context, from Source, expr string, terms []term) error {
 	for n, t := range slices.Backward(terms) {
 		known, err := valuesAmong(ctx, from, terms[:n], t.name)
@@ -181,12 +182,13 @@ func noMatch(ctx context.Context, from Source, expr string, terms []term) error 
 	return fmt.Errorf("selection %q: there are no records to select from", expr)
 }
 
-// lister is a source that can tell what all its records have of some names, without reading them. It returns nil for the other names.
+// lister is a source that can list the values of some names over all its records without reading them. It returns nil for other
+// names.
 type lister interface {
 	Values(ctx context.Context, name string) ([]string, error)
 }
 
-// valuesAmong returns the names that the records have which match the terms, with the values of one of them.
+// valuesAmong returns the names in the records that match the terms, with the values of one of them.
 func valuesAmong(ctx context.Context, from Source, terms []term, of string) (Values, error) {
 	known, facts := Values{}, new(factCache)
 	if s, ok := from.(lister); ok && len(terms) == 0 {
@@ -216,7 +218,7 @@ func valuesAmong(ctx context.Context, from Source, terms []term, of string) (Val
 	return known, nil
 }
 
-// lacking says what none of the records has that the terms before have chosen: the name of a term, or its value.
+// lacking says which name or value is missing in all records that the terms before have selected.
 func lacking(before []term, t term, known Values) string {
 	none := "no record has"
 	if len(before) > 0 {
@@ -235,13 +237,13 @@ func lacking(before []term, t term, known Values) string {
 	switch {
 	case len(sorted) == 0:
 		return fmt.Sprintf("%s any %s", none, t.name)
-	case matches(t.name, t.value, sorted): // it was stored just now
+	case matches(t.name, t.value, sorted): // the record was stored meanwhile
 		return "no record matched until now: select again"
 	}
 	return fmt.Sprintf("%s %s=%s; there are: %s", none, t.name, t.value, FirstFew(sorted, maxValuesListed))
 }
 
-// Selectable lists the names that Select takes, with the values that records have, sorted. No value is none.
+// Selectable lists the names that Select takes, with the values in records, sorted. Empty values are left out.
 func Selectable(records []store.Record) map[string][]string {
 	facts := new(factCache)
 	seen := Values{}
@@ -283,14 +285,14 @@ func SideSelection(side string) string {
 	return "broker=" + broker
 }
 
-// JoinSelections selects what matches both selections. An empty one matches everything.
+// JoinSelections selects records that match both selections. An empty one matches everything.
 func JoinSelections(a, b string) string {
 	selections := slices.DeleteFunc([]string{a, b}, func(s string) bool { return s == "" })
 	return strings.Join(selections, ",")
 }
 
-// propertiesOf lists the properties by which a record can be selected, with their values. One may have several: a version
-// that was asked for, and the one that was measured.
+// propertiesOf lists the properties by which a record can be selected, with their values. One may have several: the version in
+// the spec, and the measured one.
 func propertiesOf(r store.Record, facts *factCache) map[string][]string {
 	properties := map[string][]string{}
 	for path, value := range facts.ofRecord(r) {
@@ -304,7 +306,7 @@ func propertiesOf(r store.Record, facts *factCache) map[string][]string {
 	return properties
 }
 
-// ownProperties lists those of the properties that are a record's own, and no setting or circumstance.
+// ownProperties lists the properties that are a record's own, not its settings or circumstances.
 func ownProperties(r store.Record) map[string][]string {
 	return map[string][]string{
 		"study":      {r.Study},
@@ -316,7 +318,7 @@ func ownProperties(r store.Record) map[string][]string {
 	}
 }
 
-// matches reports whether one of the values of a property is the wanted one, or begins with it if that is enough.
+// matches reports whether one of a property's values is the wanted one or, for some names, begins with it.
 func matches(name, want string, values []string) bool {
 	beginningIsEnough := name == "point" || name == "began"
 	return slices.ContainsFunc(values, func(v string) bool {

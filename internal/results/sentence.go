@@ -11,7 +11,7 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// Claim says in a sentence or two which is best, with the figures of all contenders. It is empty if no contender has a value.
+// Claim says in a sentence or two which contender is best, with the figures of all. It is empty if no contender has a value.
 //
 //	Lowest e2e p99: nats 1.15 ms [1.00–1.30 ms] (n=5), before kafka 5.15 ms [5.00–5.30 ms] (n=5, 4.5 times higher).
 func (r Ranking) Claim() string {
@@ -60,7 +60,7 @@ func (r Ranking) whoIsBest(best Contender) string {
 	return claim + "."
 }
 
-// tie says what is known of those that share the first place: that they are less than a tenth apart, or not even that.
+// tie describes the contenders that share the first place: they are less than a tenth apart, or not even that is shown.
 func (r Ranking) tie(of string) string {
 	for _, s := range r.shares() {
 		if s.Against.Answer != DoesNotDiffer {
@@ -70,7 +70,7 @@ func (r Ranking) tie(of string) string {
 	return of + "less than a tenth apart:"
 }
 
-// Short says only who is best at a load: "nats 1.31 ms at 1k/s", or between whom it is undecided.
+// Short names only the best contender at a load, "nats 1.31 ms at 1k/s", or those between which it is undecided.
 func (r Ranking) Short(load string) string {
 	var names []string
 	for _, c := range r.TiedWithBest() {
@@ -90,8 +90,8 @@ func (r Ranking) Short(load string) string {
 	}
 }
 
-// list names contenders with their figures and how each compares with the best: "kafka 13.1 ms (n=5, 4.5 times higher) and redis 20.0 ms
-// (n=5, 0.9–1.3× of the best)".
+// list names contenders with their figures and comparisons with the best: "kafka 13.1 ms (n=5, 4.5 times higher) and redis 20.0
+// ms (n=5, 0.9–1.3× of the best)".
 func (r Ranking) list(standings []Standing) string {
 	var texts []string
 	for _, s := range standings {
@@ -109,8 +109,9 @@ func (r Ranking) nameAndFigure(c Contender, notes ...string) string {
 	return c.Name + " " + r.figure(c, notes...)
 }
 
-// figure is the median of a contender with the interval that tables show, and in parentheses the number of repetitions and
-// notes. A sustainable rate, which searches bracketed, has its bracket in the parentheses instead of the interval, or that it has no upper end.
+// figure is the median of a contender with the interval that tables show, and in parentheses the number of repetitions and notes.
+// A sustainable rate from searches has its bracket in the parentheses instead of the interval, or a note that it has no upper
+// end.
 func (r Ranking) figure(c Contender, notes ...string) string {
 	s, u := c.Summary, r.Metric.Unit
 	text := s.Format(u)
@@ -127,7 +128,8 @@ func (r Ranking) figure(c Contender, notes ...string) string {
 	return text + " (" + strings.Join(inParentheses, ", ") + ")"
 }
 
-// words say between which rates searches found the sustainable one: "bracket 812–887k/s". Where the broker failed at no rate of a search, there is no upper end.
+// words describes the bounds of the sustainable rate: "bracket 812–887k/s". If the broker failed at no rate of a search, there is
+// no upper end.
 func (b Bracket) words() string {
 	switch {
 	case !math.IsInf(b.High, 1):
@@ -140,11 +142,11 @@ func (b Bracket) words() string {
 	return fmt.Sprintf("each search passed %s, in some the broker failed at no rate", unit.PerSecond.Format(b.Low))
 }
 
-// maxListed is how many items a sentence lists. A sweep has hundreds, which the tables show.
+// maxListed is the number of items that a sentence lists at most. A sweep has hundreds, which the tables show.
 const maxListed = 6
 
-// Shorten keeps the first items and the last if there are too many for a sentence, and counts those
-// between: "a, b, c, d, 7 more, z". It is for items in an order, of which the ends matter.
+// Shorten keeps the first items and the last if there are too many for a sentence, and counts those between: "a, b, c, d, 7 more,
+// z". It is for ordered items whose ends matter.
 func Shorten(items []string) []string {
 	if len(items) <= maxListed {
 		return items
@@ -170,7 +172,7 @@ func FirstSentences(texts []string, n int) (first, further string) {
 	return strings.Join(texts[:min(n, len(texts))], ". ") + ".", further
 }
 
-// Enumerate joins items as a sentence does: "a, b and c".
+// Enumerate joins items for a sentence: "a, b and c".
 func Enumerate(items []string) string {
 	if len(items) < 2 {
 		return strings.Join(items, "")
@@ -178,7 +180,7 @@ func Enumerate(items []string) string {
 	return strings.Join(items[:len(items)-1], ", ") + " and " + items[len(items)-1]
 }
 
-// Capital begins a sentence. A word with a digit, such as e2e, stays as it is.
+// Capital capitalizes the first letter of a sentence. A word with a digit, such as e2e, stays unchanged.
 func Capital(text string) string {
 	if word, _, _ := strings.Cut(text, " "); strings.ContainsAny(word, digits) || text == "" {
 		return text

@@ -10,8 +10,7 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-// Set holds stored records as points, computed once: reports, pages, figures, gates and spreadsheets choose from it. It is
-// never changed.
+// Set holds stored records as points, computed once, for reports, pages, figures, gates and spreadsheets. It is never changed.
 type Set struct {
 	Records []store.Record // also those that a later one supersedes
 	Points  []Point        // by message size, delivery, measure, rate and broker, then by their names
@@ -44,7 +43,7 @@ func pointsOf(records []store.Record) []Point {
 	return named
 }
 
-// Latest are the records without those that a later one supersedes, point by point: what a report of them is made of.
+// Latest are the records that no later one supersedes, point by point, as reports use them.
 func Latest(records []store.Record) []store.Record {
 	var latest []store.Record
 	for _, g := range GroupBy(records, func(r store.Record) string { return r.PointID }) {
@@ -69,7 +68,7 @@ func (p *Point) add(r store.Record) {
 	p.Records = append(p.Records, r)
 }
 
-// supersedes reports whether a record takes the place of an earlier one of the same point. Only one of the same repetition does:
+// supersedes reports whether a record replaces an earlier one of the same point. It must be of the same repetition:
 //
 //	earlier                   later         superseded
 //	ok                        ok            yes: a repetition that was run twice is no larger sample
@@ -149,17 +148,17 @@ func GroupBy[T any](items []T, key func(T) string) []Group[T] {
 	return groups
 }
 
-// BySetting groups the points that stand in one table or panel.
+// BySetting groups the points that share a table or panel.
 func BySetting(points []Point) []Group[Point] { return GroupBy(points, Point.Setting) }
 
-// Pair is the points of both sides of a comparison, A and B, that were given the same work: "100 B, at-least-once, rate 1k/s"
-// of two brokers, or of two versions of one.
+// Pair holds the points of both sides of a comparison, A and B, with equal work: "100 B, at-least-once, rate 1k/s" of two
+// brokers, or of two versions of one.
 type Pair struct {
 	Title string  // message size, guarantee and load
-	A, B  []Point // either may be empty: only one side was given this work
+	A, B  []Point // either may be empty: only one side has this work
 }
 
-// OnlySide names the side that alone has points, "first" or "second". It is empty if both have.
+// OnlySide names the side that has points if only one has, "first" or "second". It is empty if both have.
 func (p Pair) OnlySide() string {
 	switch {
 	case len(p.B) == 0:

@@ -11,7 +11,7 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// confidence is that of every interval.
+// confidence is the confidence level of every interval.
 const confidence = 0.95
 
 // Summary sums up the values of repetitions. Of 3, 1 and 8 the median is 3, within 1..8.
@@ -22,15 +22,15 @@ type Summary struct {
 	// Confident reports whether Low..High holds the true median with 95 % confidence, whatever the distribution; that needs 6
 	// values. Otherwise Low and High are just the smallest and the largest value.
 	Confident bool
-	// Summed tells that the values are counts of messages, which were added up: Median, Low and High are all the sum.
+	// Summed reports that the values are counts of messages, which were added up: Median, Low and High are all the sum.
 	Summed bool
 	// ClockBound is the largest error of each value, either way, if it was taken by two clocks; 0 if by one.
 	ClockBound float64
-	// Above is how much higher the median may be because messages never came, so that their latencies are lower bounds, or because a search
-	// left so much open: 0 if it is known, and infinite if it may have any higher value.
+	// Above is how much higher the median may be because messages never came, so that their latencies are lower bounds, or
+	// because of a search's open bound: 0 if it is known, and infinite if it has no upper bound.
 	Above     float64
 	highAbove float64 // of High, likewise
-	Searched  bool    // Above comes from what a search left open
+	Searched  bool    // Above comes from a search's open bound
 	TooFew    bool    // a quantile with too few messages beyond it for any conclusion
 }
 
@@ -94,7 +94,7 @@ func sample(values []float64) *benchmath.Sample {
 	return benchmath.NewSample(slices.Clone(values), &benchmath.DefaultThresholds)
 }
 
-// withMost is the summary of values that are lower bounds: mosts, in their order, are what each may be at most.
+// withMost is the summary of values that are lower bounds: mosts, in their order, are the upper bounds.
 func (s Summary) withMost(values, mosts []float64) Summary {
 	if slices.Equal(values, mosts) {
 		return s
@@ -110,14 +110,14 @@ func (s Summary) withMost(values, mosts []float64) Summary {
 	return s
 }
 
-// Truth is the interval in which the median surely lies, given the errors of measurement: those of the clocks, what is not known
-// of messages that never came, and what a search left open. Without any, both ends are the median. A latency, the only figure that has such errors, is not below 0.
+// Truth is the interval that contains the median with certainty, given the errors of measurement: those of the clocks, of
+// messages that never came, and of a search's open bound. Without errors, both ends are the median. A latency, the only figure
+// with errors of clocks, is not below 0.
 func (s Summary) Truth() (least, most float64) {
 	return s.widened(s.Median, s.Median+s.Above)
 }
 
-// Bounds is the interval that is shown beside the median wherever it stands: Low..High, widened by the errors of measurement (see
-// Truth).
+// Bounds is the interval that is shown beside the median everywhere: Low..High, widened by the errors of measurement (see Truth).
 func (s Summary) Bounds() (low, high float64) {
 	return s.widened(s.Low, s.High+s.highAbove)
 }
@@ -129,10 +129,10 @@ func (s Summary) widened(low, high float64) (float64, float64) {
 	return low, high
 }
 
-// AtLeast reports whether the median is known only to be at least so high: more messages never came than lie beyond it.
+// AtLeast reports whether the median is only a lower bound: more messages never came than lie beyond it.
 func (s Summary) AtLeast() bool { return math.IsInf(s.Above, 1) }
 
-// Format writes the median for people: "1.50 ms", or "≥ 1.50 ms" if it is a lower bound.
+// Format formats the median for people: "1.50 ms", or "≥ 1.50 ms" if it is a lower bound.
 func (s Summary) Format(u unit.Unit) string {
 	if s.AtLeast() {
 		return u.Range(s.Median, math.Inf(1))
@@ -156,9 +156,9 @@ func (s Summary) Cell() document.Cell {
 	return document.Cell{Kind: document.Interval, Number: s.Median, Low: low, High: high, Bounded: isBounded, AtLeast: s.AtLeast()}
 }
 
-// RelativeHalfWidth is half the width of the 95 % interval as a share of the median: 0.05 if 95..105 holds a median of 100. What a search
-// left open is part of it, the error of clocks is not. It is NaN with too few values for an interval, and if the median is 0, and infinite
-// if an end is a lower bound.
+// RelativeHalfWidth is half the width of the 95 % interval as a share of the median: 0.05 if 95..105 holds a median of 100. It
+// includes a search's open bound, but not the error of clocks. It is NaN with too few values for an interval, and if the median
+// is 0, and infinite if an end is a lower bound.
 func (s Summary) RelativeHalfWidth() float64 {
 	if !s.Confident || s.Median == 0 {
 		return math.NaN()

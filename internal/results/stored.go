@@ -5,7 +5,7 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 )
 
-// Reports use these names for what a record holds. They don't import the store, which an architecture test checks.
+// Reports use these names for the contents of a record. They don't import the store, which an architecture test checks.
 type (
 	Record      = store.Record // a repetition of a point
 	Status      = store.Status
@@ -21,13 +21,13 @@ type (
 	Host        = store.Host
 )
 
-// ClientMode is how the client library was used: "stock", "tuned", or "" if the record doesn't say, as imported ones.
+// ClientMode is the mode of the client library: "stock", "tuned", or "" if the record doesn't have it, as imported ones.
 func ClientMode(r Record) string {
 	mode, _ := r.Settings.Client["mode"].(string)
 	return mode
 }
 
-// InHeader is the Record.Identity of payloads from files that arrived as they are.
+// InHeader is the Record.Identity of payloads from files that were sent unchanged.
 const InHeader = store.InHeader
 
 // The ways a repetition can end.
@@ -42,5 +42,5 @@ const (
 	PublishedFigures = store.Published
 )
 
-// Promise judges books by the guarantee that a repetition was asked for: its own books, or those books without what is in doubt.
+// Promise judges books by the guarantee of a repetition: its own books, or its books without doubtful messages.
 func Promise(r Record, books Books) ledger.Verdict { return store.Promise(r.Spec, r.Failover, books) }

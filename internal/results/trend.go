@@ -1,6 +1,6 @@
-// Repetitions of a point are samples of one distribution only if nothing changed while they were made. A broker that is
-// still warming up gets faster from one to the next, one that fills up gets slower, and so do all brokers on a machine that
-// others begin to use. A median over them is then of no steady state.
+// Repetitions of a point are samples of one distribution only if nothing changed meanwhile. A broker that is still warming up
+// gets faster from one to the next, one that fills up gets slower, and so do all brokers on a machine when other programs begin
+// to use it. A median over them then describes no steady state.
 
 package results
 
@@ -14,19 +14,19 @@ import (
 	"github.com/brokermark/brokermark/internal/verdict"
 )
 
-// trend is how the headline metric of one product's points changed over their repetitions, in the order in which these were
-// made. Example: two points whose repetitions reached 10, 20, 30 and 5, 6, 7 messages a second. The later halves are 30/10 =
-// 3 and 7/5 = 1.4 times the earlier ones, so the estimate is 2.2.
+// trend is how the headline metric of one product's points changed over their repetitions, in the order in which these were made.
+// For example, two points reached 10, 20, 30 and 5, 6, 7 messages a second in their repetitions. The later halves are 30/10 = 3
+// and 7/5 = 1.4 times the earlier ones, so the estimate is 2.2.
 type trend struct {
 	name          string // of the product: "kafka"
 	metric        Metric
 	points        int    // that have two repetitions or more
-	cause         string // what may have changed, in a sentence
+	cause         string // the likely cause, in a sentence
 	verdict.Ratio        // of the later half of a point's repetitions to the earlier
 }
 
-// Trends is a verdict on each product whose figures rose or fell from repetition to repetition, over all its points of one
-// kind of measurement and one likely cause. The list is empty if no trend is shown. All trends that are looked at are judged together.
+// Trends is a verdict on each product whose figures rose or fell from repetition to repetition, over all its points of one kind
+// of measurement and one likely cause. The list is empty if no trend is shown. All trends are tested together.
 func Trends(points []Point) []document.Verdict {
 	var trends []trend
 	trendKey := func(p Point) string { return strings.Join([]string{p.Product, p.Spec.Measure, likelyCause(p)}, "\n") }
@@ -50,7 +50,7 @@ func Trends(points []Point) []document.Verdict {
 	return verdicts
 }
 
-// likelyCause names what may have changed from one repetition of a point to the next: whatever was not started anew for each.
+// likelyCause names what may have changed from one repetition of a point to the next: a part that was not started anew for each.
 func likelyCause(p Point) string {
 	if len(p.Spec.Attach) > 0 {
 		return "The broker or a machine changed meanwhile"
@@ -58,9 +58,9 @@ func likelyCause(p Point) string {
 	return "Each had a broker of its own, so the machine, or what else ran on it, changed meanwhile"
 }
 
-// trendOf is the trend of points that have product, measure and likely cause in common. The halves of several points are pairs, since each
-// has conditions of its own; those of a single point are two samples. Points with a figure of 0 are left out, since a change from 0 has no
-// factor. ok is false if no point with two repetitions is left.
+// trendOf is the trend of points with the same product, measure and likely cause. The halves of several points are pairs, since
+// each point has its own conditions; those of a single point are two samples. Points with a figure of 0 are left out, since a
+// change from 0 has no factor. ok is false if no point with two repetitions remains.
 func trendOf(points []Point) (t trend, ok bool) {
 	metric, ok := HeadlineOf(points)
 	if !ok {
