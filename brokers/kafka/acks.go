@@ -7,11 +7,11 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// acks gathers the slots that the client's promises complete one by one, and hands them on in batches: the client
-// answers thousands of messages in a row, and what Done costs besides its messages would be paid for each of them.
+// acks gathers the slots that the client's promises complete one by one, and passes them on in batches: the client reports
+// thousands of messages in a row, and each call of Done has a fixed cost.
 //
-// One goroutine (of the client, several in turn) pushes, another one takes: a slot's place in the ring can't be taken
-// again before Done has given the slot back, so the ring is never full.
+// One goroutine at a time pushes (of the client), another one takes. A slot can be pushed again only after Done has returned it,
+// so the ring is never full.
 type acks struct {
 	receipts driver.Receipts
 	ring     []uint32
@@ -38,7 +38,7 @@ func (a *acks) push(slot uint32) {
 	a.ring[at&uint64(len(a.ring)-1)] = slot
 	a.tail.Store(at + 1)
 	if a.asleep.Load() && a.asleep.CompareAndSwap(true, false) {
-		a.wake <- struct{}{} // never blocks: one for each time that run has fallen asleep
+		a.wake <- struct{}{} // never blocks: one for each time that run falls asleep
 	}
 }
 
@@ -48,7 +48,7 @@ func (a *acks) run() {
 		from, to := a.head.Load(), a.tail.Load()
 		if from == to {
 			a.asleep.Store(true)
-			// A push between the look at tail and the line above has seen run awake, and wakes no goroutine.
+			// A push between the look at tail and the line above saw run awake, and wakes no goroutine.
 			if a.tail.Load() != from && a.asleep.CompareAndSwap(true, false) {
 				continue
 			}
@@ -60,13 +60,13 @@ func (a *acks) run() {
 			continue
 		}
 		first, size := from&uint64(len(a.ring)-1), uint64(len(a.ring))
-		last := min(first+to-from, size) // the rest of a range that wraps around comes next
+		last := min(first+to-from, size) // the rest of a range that wraps around follows in the next round
 		a.receipts.Done(a.ring[first:last], nil)
 		a.head.Store(from + last - first)
 	}
 }
 
-// close is for when everything pushed has been taken.
+// close is called when everything pushed has been taken.
 func (a *acks) close() {
 	close(a.quit)
 	<-a.ended

@@ -16,11 +16,11 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// Consume is one member of the subscription's consumer group, or share group. Where the group promises at least once, offsets are
-// committed after Deliver has returned; at most once before it is called, unless consumer.ack says otherwise.
+// Consume is one member of the subscription's consumer group or share group. With at-least-once, offsets are committed after
+// Deliver has returned; with at-most-once, before it is called, unless consumer.ack says otherwise.
 func (k *kafka) Consume(ctx context.Context, c driver.ConsumerConfig, s driver.Sink, ready func()) error {
 	topic, subscription := k.topology.Topics[c.Topic].Outlet(), k.topology.Subscriptions[c.Subscription]
-	name := groupOf(k.topology, topic, subscription) // of several topics, by the first: all of its members have the same
+	name := groupOf(k.topology, topic, subscription) // with several topics, named by the first: all its members read the same topics
 	names, delivered := make([]string, len(c.Topics())), map[string][]atomic.Int64{}
 	for i, t := range c.Topics() {
 		names[i] = k.topology.Topics[t].Outlet()
@@ -63,7 +63,7 @@ func (k *kafka) Consume(ctx context.Context, c driver.ConsumerConfig, s driver.S
 	}
 }
 
-// fatal picks the errors that the client doesn't get over by itself.
+// fatal returns the worst error that the client doesn't recover from by itself.
 func fatal(fetches kgo.Fetches) (worst error) {
 	fetches.EachError(func(_ string, _ int32, err error) {
 		var loss *kgo.ErrDataLoss
@@ -79,15 +79,15 @@ type reader struct {
 	client     *kgo.Client
 	sink       driver.Sink
 	batch      driver.Batch
-	newest     []kgo.Record              // of each partition of a poll, to be committed: the client's own are recycled before
-	commits    []*kgo.Record             // into newest
+	newest     []kgo.Record              // newest record of each partition of a poll, to be committed: the client recycles its own before
+	commits    []*kgo.Record             // pointers into newest
 	early      bool                      // commit before Deliver
-	background bool                      // commit now and then
+	background bool                      // commit at intervals
 	shared     bool                      // acknowledge each record, and commit nothing
-	delivered  map[string][]atomic.Int64 // by topic and partition: next offset; nil where a message may be delivered twice
+	delivered  map[string][]atomic.Int64 // next offset by topic and partition; nil if a message may be delivered twice
 }
 
-// deliver hands over what a poll brought, and commits all of it at once, as applications do: before or after.
+// deliver delivers the messages of a poll and commits all of them at once, as applications do: before or after.
 func (r *reader) deliver(ctx context.Context, fetches kgo.Fetches) error {
 	if r.shared {
 		fetches.EachPartition(r.hand)
@@ -108,7 +108,7 @@ func (r *reader) deliver(ctx context.Context, fetches kgo.Fetches) error {
 	return r.commit(ctx)
 }
 
-// note remembers up to where a poll brought messages, and reports whether it brought any.
+// note records the newest offsets of a poll, and reports whether it has messages.
 func (r *reader) note(fetches kgo.Fetches) bool {
 	r.newest = r.newest[:0]
 	fetches.EachPartition(func(p kgo.FetchTopicPartition) {
@@ -120,7 +120,7 @@ func (r *reader) note(fetches kgo.Fetches) bool {
 	return len(r.newest) > 0
 }
 
-// hand gives the sink the messages of a partition that are its own.
+// hand delivers the messages of a partition that were not delivered before.
 func (r *reader) hand(p kgo.FetchTopicPartition) {
 	if len(p.Records) == 0 {
 		return
@@ -143,7 +143,7 @@ func (r *reader) hand(p kgo.FetchTopicPartition) {
 	}
 }
 
-// header finds a header of a record; nil: there is none of that name.
+// header returns the value of a header of a record; nil if there is none of that name.
 func header(r *kgo.Record, name string) []byte {
 	for i := range r.Headers {
 		if r.Headers[i].Key == name {
@@ -153,7 +153,7 @@ func header(r *kgo.Record, name string) []byte {
 	return nil
 }
 
-// claim moves next on to end, unless it is there, and returns from which offset on messages are the caller's.
+// claim raises next to end if it is lower, and returns the offset from which on messages belong to the caller.
 func claim(next *atomic.Int64, end int64) int64 {
 	for {
 		from := next.Load()
@@ -166,8 +166,8 @@ func claim(next *atomic.Int64, end int64) int64 {
 	}
 }
 
-// commit is one request for all partitions, or a mark for the client's own; it goes on until a broker that is away has come
-// back.
+// commit sends one request for all partitions, or marks offsets for the client's own commits. It repeats the request until an
+// unreachable broker is back.
 func (r *reader) commit(ctx context.Context) error {
 	r.commits = r.commits[:0]
 	for i := range r.newest {
@@ -183,7 +183,7 @@ func (r *reader) commit(ctx context.Context) error {
 		case err == nil:
 			return nil
 		case slices.ContainsFunc(expelled, func(e *kerr.Error) bool { return errors.Is(err, e) }):
-			return nil // the consumer that has the partition now gets once more what was not committed; at most once it is recognised
+			return nil // the partition's new consumer gets uncommitted messages again; with at-most-once they are recognised
 		case !repeatable(err):
 			return err
 		}
@@ -193,25 +193,24 @@ func (r *reader) commit(ctx context.Context) error {
 	}
 }
 
-// expelled are what the coordinator says to a member that was away for too long.
+// expelled are the coordinator's errors for a member that was away for too long.
 var expelled = []*kerr.Error{kerr.UnknownMemberID, kerr.IllegalGeneration, kerr.RebalanceInProgress}
 
 const commitPause = 100 * time.Millisecond
 
-// leave commits what is marked and leaves the group, or gives up soon when the broker doesn't answer: end is
-// what stops a commit under way.
+// leave commits marked offsets and leaves the group. It gives up soon if the broker doesn't answer: end stops a commit under way.
 func (r *reader) leave(end context.CancelFunc) {
 	r.client.AllowRebalance()
 	ctx, cancel := context.WithTimeout(context.Background(), leavePatience)
 	defer cancel()
-	_ = r.client.LeaveGroupContext(ctx) // a share group's last acknowledgements go along
+	_ = r.client.LeaveGroupContext(ctx) // this also sends a share group's last acknowledgements
 	end()
 	r.client.Close()
-	r.client.AllowRebalance() // Close leaves once more, in a goroutine that may still wait for polls to be over
+	r.client.AllowRebalance() // Close leaves again, in a goroutine that may still wait for the end of polls
 }
 
-// recordPool lets the client decode into the records of earlier fetches. They are twice as large as a message of 100
-// bytes: making them anew was a fifth of what a consumer cost.
+// recordPool lets the client decode into the records of earlier fetches. A record is twice as large as a message of 100 bytes:
+// allocating them took a fifth of a consumer's processor time.
 type recordPool struct{ free sync.Pool }
 
 func (p *recordPool) GetRecords(n int) []kgo.Record {

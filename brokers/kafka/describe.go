@@ -13,8 +13,8 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// Describe implements driver.Describer. The protocol has no request that tells a server's version: it is inferred from the
-// requests that the server takes. Settings are those that are not at their default and no secret.
+// Describe implements driver.Describer. The protocol has no request for a server's version: it is inferred from the requests that
+// the server supports. Settings are those that differ from their defaults and are not secret.
 func (k *kafka) Describe(ctx context.Context) (driver.Description, error) {
 	ctx, cancel := context.WithTimeout(ctx, openPatience)
 	defer cancel()
@@ -38,8 +38,8 @@ func (k *kafka) Describe(ctx context.Context) (driver.Description, error) {
 	return d, nil
 }
 
-// productOf tells who made the server, from what it calls its cluster: Redpanda begins it with its name, so that callers can tell.
-// Others that speak Kafka's protocol don't say who they are.
+// productOf returns the product by its cluster's name: Redpanda begins it with its own name for this purpose. Other servers with
+// Kafka's protocol don't identify themselves.
 func productOf(cluster string) string {
 	if strings.HasPrefix(cluster, "redpanda.") {
 		return "Redpanda"
@@ -47,14 +47,14 @@ func productOf(cluster string) string {
 	return ""
 }
 
-// versionOf is the version of Kafka whose requests a server takes: "4.1" or "at least 4.1"; "" where they are those of none.
+// versionOf is the version of Kafka with the same requests: "4.1" or "at least 4.1"; "" if no version has them.
 func versionOf(guess string) string {
 	return strings.TrimSpace(strings.TrimPrefix(numbers.ReplaceAllString(guess, "$1"), "unknown custom version"))
 }
 
 var numbers = regexp.MustCompile(`\bv(\d)`)
 
-// given are the settings that somebody gave to the first broker that tells them.
+// given are the explicitly set settings of the first broker that returns them.
 func given(described kadm.ResourceConfigs) map[string]any {
 	for _, broker := range described {
 		if broker.Err != nil {

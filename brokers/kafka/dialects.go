@@ -6,7 +6,7 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// dialects are the client libraries whose words phrases have. Python's are librdkafka's.
+// dialects are the client libraries of phrases. Python's uses librdkafka's names.
 var dialects = []driver.Dialect{
 	{Library: "Java", Words: 0, Line: "%s=%s", Comment: "#"},
 	{Library: "librdkafka", Words: 1, Line: "%s=%s", Comment: "#"},
@@ -20,7 +20,7 @@ var (
 	onBoth    = []driver.Side{driver.ProducerSide, driver.ConsumerSide}
 )
 
-// phrases say settings in the words of Java's client, of librdkafka and of franz-go. Batches are of so many bytes.
+// phrases are settings in the form of Java's client, librdkafka and franz-go. batch is the batch size in bytes.
 func phrases(batch int) []driver.Phrase {
 	return []driver.Phrase{
 		{Setting: "acks", Sides: producing, Words: []string{"acks", "acks", "kgo.RequiredAcks"}, Values: map[string][]string{
@@ -31,7 +31,7 @@ func phrases(batch int) []driver.Phrase {
 		{Setting: largestRequest, Sides: producing, Words: []string{"max.request.size", "message.max.bytes", driver.NoLine}},
 		{
 			Setting: "partitioner", Sides: producing, Words: []string{"partitioner.class", "partitioner", "kgo.RecordPartitioner"},
-			Values: map[string][]string{ // librdkafka's gives keys the same partitions, and keeps to one for 10 ms without a key
+			Values: map[string][]string{ // librdkafka's assigns keys to the same partitions, and stays with one partition for 10 ms without a key
 				uniform:    {driver.NoLine, "murmur2_random", fmt.Sprintf("kgo.UniformBytesPartitioner(%d, false, true, nil)", batch)},
 				byClient:   {driver.NoLine, "murmur2_random", driver.NoLine},
 				sticky:     {"", "murmur2_random", "kgo.StickyKeyPartitioner(nil)"},
@@ -58,7 +58,7 @@ func phrases(batch int) []driver.Phrase {
 		{Setting: "retries", Sides: producing, Words: []string{"retries", "retries", "kgo.RecordRetries"}},
 		{
 			Setting: "delivery.timeout.ms", Sides: producing, Words: []string{"delivery.timeout.ms", "delivery.timeout.ms", "kgo.RecordDeliveryTimeout(%s * time.Millisecond),"},
-			Values: map[string][]string{"0": {"2147483647", "0", "0"}}, // never; Java has no such word
+			Values: map[string][]string{"0": {"2147483647", "0", "0"}}, // never; Java has no such value
 		},
 		{Setting: "request.timeout.ms", Sides: producing, Words: []string{"request.timeout.ms", "request.timeout.ms", "kgo.ProduceRequestTimeout(%s * time.Millisecond),"}},
 		{Setting: "transaction.timeout.ms", Sides: producing, Words: []string{"transaction.timeout.ms", "transaction.timeout.ms", "kgo.TransactionTimeout(%s * time.Millisecond),"}},
@@ -101,12 +101,12 @@ func phrases(batch int) []driver.Phrase {
 const (
 	window           = "max.in.flight.requests.per.connection"
 	largestRequest   = "max.request.size"
-	idempotentWindow = "5 (idempotent)" // which franz-go has without being told, and refuses to be told
+	idempotentWindow = "5 (idempotent)" // franz-go's default with idempotence, which it doesn't allow to be set
 	ofProducer       = "one partition for each producer"
-	byClient         = "uniform by 64 KiB" // what franz-go does without being told
+	byClient         = "uniform by 64 KiB" // franz-go's default
 )
 
-// elsewhere are client settings that no other library is told: how this driver uses its client, and how a user logs in.
+// elsewhere are client settings without a counterpart in other libraries: the use of the client by this driver, and the login.
 var elsewhere = []string{"mode", "consumer.ack", "sasl.mechanism"}
 
 // pasted implements driver.Kind.Pasted.
@@ -117,8 +117,8 @@ func pasted(g driver.Guarantee, v driver.Values, largest int) []driver.Pasted {
 	return driver.Paste(dialects, phrases(batch), values)
 }
 
-// inForce are the client's settings with what holds in place of auto and 0, and those that follow from the guarantee. What has no effect is
-// left out.
+// inForce are the client's settings with the effective values of auto and 0, and the settings derived from the guarantee. It
+// leaves out settings without effect.
 func inForce(g driver.Guarantee, v driver.Values) map[string]any {
 	values := map[string]any{
 		"acks":              map[driver.Acks]string{driver.AcksNone: "0", driver.AcksLeader: "1", driver.AcksQuorum: "all"}[g.Acks],
@@ -136,7 +136,7 @@ func inForce(g driver.Guarantee, v driver.Values) map[string]any {
 	if !idempotent(g, v) {
 		values[window] = windowOf(g, v)
 	}
-	if v.Int("buffer.memory") == 0 { // the run's window bounds what waits in the client
+	if v.Int("buffer.memory") == 0 { // the run's window bounds the client's buffer
 		delete(values, "buffer.memory")
 	}
 	if v.String("partitioner") == "auto" {

@@ -1,5 +1,5 @@
-// Package kafka drives and provides Apache Kafka: franz-go behind the driver contract, and the recipe for KRaft
-// servers of Kafka's own jars. It knows nothing of how messages are made or measured.
+// Package kafka drives and starts Apache Kafka: franz-go behind the driver contract, and the recipe for KRaft servers from
+// Kafka's own jars. It knows nothing of how messages are made or measured.
 package kafka
 
 import (
@@ -25,11 +25,11 @@ import (
 const (
 	openPatience  = 5 * time.Second
 	leavePatience = 2 * time.Second
-	retryPause    = 200 * time.Millisecond // between attempts to reach a broker that doesn't answer
+	retryPause    = 200 * time.Millisecond // between attempts to reach a broker
 	pollInterval  = 20 * time.Millisecond
 	// requestLimit is the broker's socket.request.max.bytes and franz-go's own bound, less room for the headers.
 	requestLimit = 100<<20 - 4096
-	// headroom is what a record and its batch add to a payload, a key of some hundred bytes included.
+	// headroom is the size that a record and its batch add to a payload, including a key of a few hundred bytes.
 	headroom = 1024
 )
 
@@ -42,7 +42,7 @@ func driverKind() driver.Kind {
 	}
 }
 
-// supports is the guarantee table of the README.
+// supports implements the guarantee table of the README.
 func supports(g driver.Guarantee) error {
 	switch {
 	case g.Persistence == driver.Memory:
@@ -64,7 +64,7 @@ func fits(c driver.Config, s driver.Shape) error {
 		keepsOrder(c.Guarantee, c.Client, s.Partitions), holds(c.Client, s.MaxBytes))
 }
 
-// fitting refuses messages of so many bytes, and batches, that the limit of topic or server, or a request, has no room for.
+// fitting refuses messages of this size, and batches, that are too large for the limit of topic or server, or for a request.
 func fitting(c driver.Config, size int) error {
 	need, setting, given := size+headroom, "topicConfig."+largestBatch, c.Topic[largestBatch]
 	if asked, ok := c.Target.Server[serverName(largestBatch)]; ok && given == "" {
@@ -81,10 +81,10 @@ func fitting(c driver.Config, size int) error {
 	return nil
 }
 
-// keysNeeded is what a compacted topic asks of messages, as a clause.
+// keysNeeded is the requirement of a compacted topic, as a clause.
 const keysNeeded = "a compacted topic takes messages with keys only; set keyDistributor, such as KEY_ROUND_ROBIN"
 
-// fitsKeys refuses topics that keep the newest message of each key where messages have none.
+// fitsKeys refuses compacted topics if messages have no keys.
 func fitsKeys(c driver.Config, s driver.Shape) error {
 	for setting, given := range map[string]any{"topicConfig.cleanup.policy": c.Topic["cleanup.policy"], "server.log.cleanup.policy": c.Target.Server["log.cleanup.policy"]} {
 		compacts := strings.Contains(fmt.Sprint(given), "compact")
@@ -101,22 +101,22 @@ type kafka struct {
 	common   []kgo.Opt
 	admin    *kadm.Client
 	client   *kgo.Client // admin's own
-	misled   bool        // some broker could not be reached at the address that it advertises
+	misled   bool        // a broker could not be reached at the address that it advertises
 	topology driver.Topology
-	// delivered holds, per consumer group, the next offset of each partition to be delivered. It is kept only where
-	// nothing may be delivered twice: a group that loses its members starts again at the last committed offset.
+	// delivered holds, per consumer group, the next offset of each partition to be delivered. It is kept only if nothing may be
+	// delivered twice: a group that loses its members starts again at the last committed offset.
 	delivered map[string][]atomic.Int64
 }
 
 func open(ctx context.Context, c driver.Config) (driver.Driver, error) {
 	k := &kafka{config: c, common: connection(c)}
-	// The first request of a connection heeds no context, and waits for 10 s.
+	// The first request of a connection ignores contexts, and waits for 10 s.
 	client, err := kgo.NewClient(append(slices.Clip(k.common), kgo.RequestTimeoutOverhead(openPatience))...)
 	if err != nil {
 		return nil, fmt.Errorf("kafka client: %w", err)
 	}
-	// From here on a connection that breaks is a broker that restarts; before, it tells of wrong credentials.
-	// It is tried again at a steady pace: the client's own pauses grow up to 5 s, which a short outage would last longer.
+	// From here on a broken connection means that the broker restarts; before, it means wrong credentials. The client retries at
+	// a steady pace: its own pauses grow up to 5 s, longer than a short outage.
 	k.common = append(k.common, kgo.AlwaysRetryEOF(),
 		kgo.RetryBackoffFn(func(int) time.Duration { return retryPause }), kgo.RequestRetries(math.MaxInt32))
 	k.admin, k.client = kadm.NewClient(client), client
@@ -129,7 +129,7 @@ func open(ctx context.Context, c driver.Config) (driver.Driver, error) {
 	if alone, err := k.reachesAll(ctx); err != nil && alone {
 		client.Close()
 		return nil, err
-	} else if err != nil { // a node that has just died is known for some seconds yet: Setup asks again
+	} else if err != nil { // a node that has just died is advertised for some seconds: Setup asks again
 		k.misled = true
 	}
 	if err := k.flushesCommits(ctx); err != nil {
@@ -139,8 +139,8 @@ func open(ctx context.Context, c driver.Config) (driver.Driver, error) {
 	return k, nil
 }
 
-// reachesAll tells which of the addresses that the brokers advertise can't be reached; alone: there is one broker. A cluster that doesn't answer
-// is asked later, by Setup.
+// reachesAll checks the addresses that the brokers advertise, and returns an error for those that can't be reached. alone: there
+// is one broker. If a cluster doesn't answer, Setup asks it again later.
 func (k *kafka) reachesAll(ctx context.Context) (alone bool, err error) {
 	brokers, err := k.admin.ListBrokers(ctx)
 	if err != nil {

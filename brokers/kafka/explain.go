@@ -15,7 +15,7 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// explain tells a refusal from a connection that never came about.
+// explain distinguishes a refusal from a failed connection.
 func explain(t driver.Target, err error) error {
 	where := strings.Join(t.Addresses, ", ")
 	switch {
@@ -25,7 +25,7 @@ func explain(t driver.Target, err error) error {
 		return driver.Refused("kafka", where, fmt.Errorf("it takes no login of this kind: %w", err))
 	}
 	explained := driver.Explain("kafka", t.Addresses, t, err)
-	// Kafka hangs up on a client that asks anything before logging in, except for what it understands.
+	// Kafka closes the connection of a client that sends other requests before logging in, except a few.
 	var e *driver.ErrConnect
 	if errors.As(explained, &e) && e.Obstacle == driver.NotUnderstood && t.User == "" && t.Login == driver.ByPassword && errors.Is(err, io.EOF) && !silent(err) {
 		return driver.RefusedLogin("kafka", where, t, err)
@@ -33,25 +33,25 @@ func explain(t driver.Target, err error) error {
 	return explained
 }
 
-// silent tells that the port closed before it said anything. The client tells that by its words only.
+// silent reports whether the port closed before it sent anything. Only the text of the client's error shows that.
 func silent(err error) bool {
 	var first *kgo.ErrFirstReadEOF
 	return errors.As(err, &first) && strings.Contains(first.Error(), "during api versions negotiation")
 }
 
-// denials are the answers of a broker to a client that lacks a right, or asks for a group as the broker doesn't have it.
+// denials are a broker's answers to a client that lacks a right, or asks for a group that the broker has in another form.
 var denials = []*kerr.Error{
 	kerr.TopicAuthorizationFailed, kerr.GroupAuthorizationFailed, kerr.ClusterAuthorizationFailed, kerr.TransactionalIDAuthorizationFailed,
 	kerr.InvalidSessionTimeout, kerr.GroupMaxSizeReached, kerr.InconsistentGroupProtocol,
 }
 
-// denied tells that the client is refused what no attempt after this one changes.
+// denied reports whether the client was refused in a way that no further attempt changes.
 func denied(err error) bool {
 	var e *kerr.Error
 	return errors.As(err, &e) && slices.Contains(denials, e)
 }
 
-// refusal is why the broker doesn't take r, with what to set where err doesn't say it.
+// refusal is why the broker refuses r, with the setting to change if err doesn't name it.
 func refusal(r *kgo.Record, err error) error {
 	if errors.Is(err, kerr.InvalidRecord) && r.Key == nil {
 		return fmt.Errorf("%w (%s)", err, keysNeeded)
@@ -59,7 +59,7 @@ func refusal(r *kgo.Record, err error) error {
 	return err
 }
 
-// throttled tells a producer's receipts for how long a broker has the client wait for a quota.
+// throttled reports to a producer's receipts for how long a broker makes the client wait because of a quota.
 type throttled struct {
 	receipts driver.Receipts
 	mu       sync.Mutex

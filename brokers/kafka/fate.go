@@ -12,20 +12,19 @@ import (
 
 const (
 	fatePause = 200 * time.Millisecond
-	// A commit on its way when the connection was cut arrives well within this time, or never.
+	// A commit that was under way when the connection was cut arrives within this time, or never.
 	fateSettles = time.Second
 )
 
-// fate asks the coordinator of the client's transaction whether a commit without an answer has taken effect. known is
-// false when no coordinator says so within patience: a broker that restarts on a busy machine may need a minute. The
-// transaction had records, so it was open before the commit, and is now either still open or ended as the coordinator
-// says.
+// fate asks the coordinator of the client's transaction whether an unanswered commit has taken effect. known is false if no
+// coordinator answers within patience: a broker that restarts on a busy machine may need a minute. The transaction had records,
+// so it was open before the commit, and is now either still open or ended as the coordinator says.
 func fate(ctx context.Context, client *kgo.Client, patience time.Duration) (committed, known bool) {
 	id, _ := client.OptValue(kgo.TransactionalID).(string)
 	admin := kadm.NewClient(client)
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	var open time.Time // since when it is seen open
+	var open time.Time // since when it has been seen open
 	for {
 		all, err := admin.DescribeTransactions(ctx, id)
 		state := ""
@@ -43,7 +42,7 @@ func fate(ctx context.Context, client *kgo.Client, patience time.Duration) (comm
 			} else if time.Since(open) > fateSettles {
 				return false, true
 			}
-		default: // there is no answer, or it is being loaded
+		default: // no answer, or the coordinator is loading it
 			open = time.Time{}
 		}
 		if socket.Pause(ctx, fatePause) != nil {

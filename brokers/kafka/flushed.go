@@ -11,16 +11,16 @@ import (
 )
 
 const (
-	// flushAll has a broker flush every topic after so many messages, its own among them.
+	// flushAll makes a broker flush every topic after this many messages, its internal topics included.
 	flushAll = "log.flush.interval.messages"
-	// transactionLog is where a commit stands once it is answered, and consumerLog where what it consumed stands. No client
-	// has a say in how often they are flushed.
+	// transactionLog stores answered commits, and consumerLog the offsets that they contain. No client can set how often they are
+	// flushed.
 	transactionLog = "__transaction_state"
 	consumerLog    = "__consumer_offsets"
 )
 
-// transactsFlushed tells that a commit, too, must be on the disk when it is answered: with flush.messages on the run's
-// topics alone a power loss could abort a transaction that was acknowledged.
+// transactsFlushed reports whether a commit must be on the disk when it is answered: with flush.messages on the run's topics
+// alone, a power failure could abort an acknowledged transaction.
 func transactsFlushed(g driver.Guarantee) bool {
 	return g.Delivery == driver.ExactlyOnce && g.Persistence == driver.Fsync
 }

@@ -24,8 +24,8 @@ func finds(_ driver.Config, s driver.Shape) error {
 	return nil
 }
 
-// find has the groups of t begin where they should on topics that are somebody else's: it needs no right but to read them, and the groups.
-// configs are the settings that topics would have that were made here.
+// find sets the start of t's groups on topics of another application. It only needs the right to read the topics and the groups.
+// configs are the settings that our own topics would have.
 func (k *kafka) find(ctx context.Context, t driver.Topology, configs map[string]*string) error {
 	for _, topic := range t.Topics {
 		if err := k.same(ctx, topic, configs); err != nil {
@@ -41,7 +41,7 @@ func (k *kafka) find(ctx context.Context, t driver.Topology, configs map[string]
 	return nil
 }
 
-// same refuses a topic that is not as the spec says.
+// same refuses a topic that differs from the spec.
 func (k *kafka) same(ctx context.Context, topic driver.Topic, configs map[string]*string) error {
 	named := "topicName: " + topic.Name
 	listed, err := k.admin.ListTopics(ctx, topic.Name)
@@ -59,7 +59,7 @@ func (k *kafka) same(ctx context.Context, topic driver.Topic, configs map[string
 	case is.Partitions.NumReplicas() != max(1, k.config.Guarantee.Replicas):
 		return driver.Unsupported(fmt.Sprintf("replicas: %d", max(1, k.config.Guarantee.Replicas)), "topic %s has %d; say so", topic.Name, is.Partitions.NumReplicas())
 	}
-	delete(configs, largestBatch) // a message that is too large is refused by name
+	delete(configs, largestBatch) // a message that is too large is refused with its size
 	alone := k.config.Guarantee.Replicas < 2
 	if alone {
 		delete(configs, "min.insync.replicas") // no topic has fewer than 1
@@ -73,7 +73,7 @@ func (k *kafka) same(ctx context.Context, topic driver.Topic, configs map[string
 	if least, _ := strconv.Atoi(setting(of, "min.insync.replicas")); alone && least > 1 && k.config.Guarantee.Acks == driver.AcksQuorum {
 		return driver.Unsupported(named, "its min.insync.replicas is %d, and it has one replica: with acks: quorum it takes no message (NOT_ENOUGH_REPLICAS)", least)
 	}
-	if len(configs) == 0 { // a user who may not read them need not
+	if len(configs) == 0 { // a user without the right to read them doesn't need it
 		return nil
 	}
 	for _, c := range of.Configs {
@@ -87,9 +87,9 @@ func (k *kafka) same(ctx context.Context, topic driver.Topic, configs map[string
 	return nil
 }
 
-// position commits where the groups begin: offsets of their own, since those of a group that begins with none are its consumers' choice.
+// position commits the offsets at which the groups begin. Otherwise each consumer chooses the start of a group without offsets.
 func (k *kafka) position(ctx context.Context, topic string, t driver.Topology) error {
-	if shares(k.config.Client) { // their default is the next message
+	if shares(k.config.Client) { // they begin with the next message by default
 		if !t.Past {
 			return nil
 		}
@@ -114,7 +114,7 @@ func (k *kafka) position(ctx context.Context, topic string, t driver.Topology) e
 	return nil
 }
 
-// Holds implements driver.Holder. Records that compaction has removed and the markers of transactions count as messages.
+// Holds implements driver.Holder. Records removed by compaction and markers of transactions count as messages.
 func (k *kafka) Holds(ctx context.Context, topic int) (int64, error) {
 	name := k.topology.Topics[topic].Name
 	begins, err := k.admin.ListStartOffsets(ctx, name)

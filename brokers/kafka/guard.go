@@ -8,8 +8,8 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-// guard puts TLS and a login on the client ports, through one of which the nodes of a cluster talk to each other, too. Controllers
-// speak TLS with each other and with brokers, and take no node without a certificate.
+// guard enables TLS and a login on the client ports; the nodes of a cluster also talk to each other through one of them.
+// Controllers use TLS among each other and with brokers, and accept only nodes with a certificate.
 func guard(n *provision.Node, own map[string]string) error {
 	if c := n.Cluster; onZooKeeper(c.Version) && c.Login != nil && c.TLS != nil && c.TLS.Mutual {
 		return &provision.ErrRefused{Broker: "kafka", Reason: "version " + c.Version + " demands either a client certificate or a login; where it has logins it lets in who has no certificate"}
@@ -39,7 +39,7 @@ func guard(n *provision.Node, own map[string]string) error {
 		own["ssl.keystore.type"], own["ssl.keystore.location"], own["ssl.keystore.password"] = "PKCS12", stores.Keys, stores.Password
 		own["ssl.truststore.type"], own["ssl.truststore.location"], own["ssl.truststore.password"] = "PKCS12", stores.Trust, stores.Password
 		own["ssl.key.password"] = stores.Password
-		if t.Mutual { // without the listener's name it would be ignored where there is a login, too
+		if t.Mutual { // without the listener's name it would be ignored if there is a login, too
 			ofEach("ssl.client.auth", "required")
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-// inSync is the smallest set of in-sync replicas that a partition with several replicas has.
+// inSync is the smallest number of in-sync replicas over all partitions with several replicas.
 func inSync(ctx context.Context, c *provision.Cluster) (int, error) {
 	return provision.Ask(c, func(n *provision.Node) (least int, err error) {
 		err = ask(ctx, n, func(ctx context.Context, admin *kadm.Client) error {

@@ -17,14 +17,14 @@ import (
 
 const (
 	launcher = "kafka-on-zookeeper"
-	then     = "--" // stands between the two command lines
+	then     = "--" // separates the two command lines
 )
 
 func init() { provision.RegisterProgram(launcher, launch) }
 
-// launch is called as NUMBER ZOOKEEPER OPTIONS… -- OPTIONS…: it starts ZooKeeper, waits until that has forgotten the
-// broker of this number, and becomes Kafka. A broker that was killed is known for the rest of its session
-// (zookeeper.session.timeout.ms), and its successor would end at once: its number would be taken.
+// launch is called with NUMBER ZOOKEEPER OPTIONS… -- OPTIONS…: it starts ZooKeeper, waits until that has forgotten the broker of
+// this number, and becomes Kafka. A killed broker stays registered for the rest of its session (zookeeper.session.timeout.ms),
+// and its successor would end at once because its number is taken.
 func launch(args []string) int {
 	at := slices.Index(args, then)
 	if at < 2 {
@@ -56,7 +56,7 @@ func launch(args []string) int {
 	return 1
 }
 
-// vacant reports whether the ZooKeeper at address serves, and knows no broker of that number.
+// vacant reports whether the ZooKeeper at address serves, and has no broker of that number.
 func vacant(address, number string) bool {
 	conn, err := net.DialTimeout("tcp", address, time.Second)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// natives reads the native settings off the options that a producer would be made with and the topic's configuration.
+// natives reads the native settings from the options of a producer and from the topic's configuration.
 func natives(g driver.Guarantee) []driver.Native {
 	defaults, _ := driver.Decode(settings, driver.ClientScope, nil)
 	topic, _ := driver.Decode(settings, driver.TopicScope, nil)

@@ -8,16 +8,16 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// Partitioners, as Java's producer has them. All but roundRobin send a key to the partition that murmur2 gives it.
+// Partitioners of Java's producer. All but roundRobin choose a key's partition by murmur2.
 const (
-	uniform    = "uniform"     // without a key: a partition until it has got batch.size bytes; Java's since 3.3
-	sticky     = "sticky"      // without a key: a partition until its batch is sent; Java's DefaultPartitioner since 2.4
+	uniform    = "uniform"     // without a key: one partition for batch.size bytes; Java's since 3.3
+	sticky     = "sticky"      // without a key: one partition until its batch is sent; Java's DefaultPartitioner since 2.4
 	default1   = "default-1"   // without a key: the partitions in turn; Java's DefaultPartitioner before 2.4
-	roundRobin = "round-robin" // the partitions in turn, whatever the key; Java's RoundRobinPartitioner
+	roundRobin = "round-robin" // the partitions in turn, with any key; Java's RoundRobinPartitioner
 )
 
-// partitioner is the one asked for. auto keeps the order of a producer where that is asked for, and else is franz-go's
-// own: uniform with 64 KiB.
+// partitioner returns the partitioner of the settings. auto keeps a producer's order if the guarantee requires it, and is
+// otherwise franz-go's own default: uniform with 64 KiB.
 func partitioner(g driver.Guarantee, v driver.Values, producer int) kgo.Partitioner {
 	switch asked := v.String("partitioner"); {
 	case asked == uniform:
@@ -34,7 +34,7 @@ func partitioner(g driver.Guarantee, v driver.Values, producer int) kgo.Partitio
 	return kgo.UniformBytesPartitioner(64<<10, true, true, nil)
 }
 
-// keepsOrder refuses a partitioner that spreads a producer's messages where they are to keep their order.
+// keepsOrder refuses a partitioner that spreads a producer's messages over partitions if they must keep their order.
 func keepsOrder(g driver.Guarantee, v driver.Values, partitions int) error {
 	if asked := v.String("partitioner"); asked != "auto" && g.Ordering == driver.Ordered && partitions > 1 {
 		return driver.Unsupported("client.partitioner: "+asked,
@@ -43,7 +43,7 @@ func keepsOrder(g driver.Guarantee, v driver.Values, partitions int) error {
 	return nil
 }
 
-// inTurn takes the partitions one after the other for messages without a key.
+// inTurn uses the partitions one after the other for messages without a key.
 func inTurn() kgo.Partitioner {
 	return keyedOr(func() func(n int) int {
 		next := -1
@@ -54,13 +54,13 @@ func inTurn() kgo.Partitioner {
 	})
 }
 
-// pinned keeps the order of each producer's messages: one partition for those without a key, and as usual one per
-// key for the others.
+// pinned keeps the order of each producer's messages: one partition for those without a key, and as usual one per key for the
+// others.
 func pinned(producer int) kgo.Partitioner {
 	return keyedOr(func() func(n int) int { return func(n int) int { return producer % n } })
 }
 
-// keyedOr hashes keys, and asks keyless, made anew for each topic, about messages without one.
+// keyedOr hashes keys, and calls keyless, made anew for each topic, for messages without a key.
 func keyedOr(keyless func() func(n int) int) kgo.Partitioner {
 	return kgo.BasicConsistentPartitioner(func(topic string) func(*kgo.Record, int) int {
 		byKey, choose := kgo.StickyKeyPartitioner(nil).ForTopic(topic), keyless()
@@ -73,7 +73,7 @@ func keyedOr(keyless func() func(n int) int) kgo.Partitioner {
 	})
 }
 
-// buffered bounds what waits in the client; 0: the run's window does.
+// buffered bounds the client's buffer; 0: only the run's window bounds it.
 func buffered(v driver.Values) []kgo.Opt {
 	if n := v.Int("buffer.memory"); n > 0 {
 		return []kgo.Opt{kgo.MaxBufferedBytes(int(n))}
@@ -81,7 +81,7 @@ func buffered(v driver.Values) []kgo.Opt {
 	return nil
 }
 
-// holds refuses a buffer that a message doesn't fit in: it would wait for ever.
+// holds refuses a buffer that is smaller than a message, which would wait for ever.
 func holds(v driver.Values, size int) error {
 	if n := v.Int("buffer.memory"); n > 0 && int64(size+headroom) > n {
 		return driver.Unsupported(fmt.Sprintf("client.buffer.memory: %d", n), "a message of %d bytes needs up to %d", size, size+headroom)

@@ -14,7 +14,7 @@ import (
 	"github.com/brokermark/brokermark/internal/driver/resend"
 )
 
-// closePatience is how long Close waits for answers before it gives up on what is in flight.
+// closePatience is how long Close waits for answers before it gives up messages in flight.
 const closePatience = 3 * time.Second
 
 type producer struct {
@@ -26,15 +26,15 @@ type producer struct {
 	promise  func(*kgo.Record, error)
 	acks     *acks      // nil for exactly once
 	commits  *committer // only for exactly once
-	given    uint64     // slots ever handed to Send; its goroutine's
+	given    uint64     // slots ever passed to Send; used by its goroutine
 	failed   atomic.Uint64
 	bounded  bool      // by buffer.memory
-	stock    bool      // no record is used again
-	slot     [1]uint32 // that has failed; promises come one after the other
+	stock    bool      // allocates a record for each message
+	slot     [1]uint32 // that has failed; promises are called one after the other
 }
 
-// record is what one slot sends. The embedded record comes first, so that the client's pointer to it, which is all
-// that a promise gets, leads back to the slot.
+// record is the record of one slot. The embedded record comes first, so that the client's pointer to it, which is the only
+// argument of a promise, leads back to the slot.
 type record struct {
 	kgo.Record
 	slot uint32
@@ -42,8 +42,8 @@ type record struct {
 
 func slotOf(r *kgo.Record) uint32 { return (*record)(unsafe.Pointer(r)).slot }
 
-// Producer makes one whose client itself sends again what a lost connection has left open. Only a transaction that
-// the broker has aborted meanwhile is nothing that the client could repeat.
+// Producer makes a producer whose client itself sends again what a lost connection has left open. Only a transaction that the
+// broker has aborted meanwhile can't be repeated by the client.
 func (k *kafka) Producer(_ context.Context, c driver.ProducerConfig, r driver.Receipts) (driver.Producer, error) {
 	if g := k.config.Guarantee; g.Delivery == driver.ExactlyOnce {
 		return resend.Producer(g, c, r, func(r driver.Receipts) (driver.Producer, error) { return k.producer(c, r) })
@@ -59,11 +59,11 @@ func (k *kafka) producer(c driver.ProducerConfig, r driver.Receipts) (driver.Pro
 	opts := append(producerOptions(g, v),
 		batches(v, c.MaxBytes),
 		kgo.WithHooks(&throttled{receipts: r}),
-		kgo.MaxBufferedRecords(2*c.InFlight+1)) // a slot is given back just before the client counts it as gone
+		kgo.MaxBufferedRecords(2*c.InFlight+1)) // a slot is returned just before the client counts it as gone
 	opts = append(opts, kgo.RecordPartitioner(partitioner(g, v, c.ID)))
 	opts = append(opts, buffered(v)...)
 	if g.Delivery == driver.ExactlyOnce {
-		// A commit whose answer is given up on is lost for good: nobody knows its outcome.
+		// The outcome of a commit that is given up is unknown for ever.
 		opts = append(opts, kgo.RetryTimeout(millis(v, "delivery.timeout.ms")), kgo.TransactionalID(fmt.Sprintf("%s.%d", k.topology.Topics[c.Topics[0]].Name, c.ID)))
 	}
 	client, err := kgo.NewClient(append(opts, k.common...)...)
@@ -76,7 +76,7 @@ func (k *kafka) producer(c driver.ProducerConfig, r driver.Receipts) (driver.Pro
 		p.records[slot].Headers = p.unset()
 	}
 	if g.Delivery == driver.ExactlyOnce {
-		patience := millis(v, "delivery.timeout.ms") // with a commit, too, which is all that messages wait for
+		patience := millis(v, "delivery.timeout.ms") // also with transactions, whose messages wait for the commit only
 		if patience == 0 {
 			patience = math.MaxInt64
 		}
@@ -98,11 +98,11 @@ func (p *producer) answered(r *kgo.Record, err error) {
 	p.failed.Add(1)
 }
 
-// Send stamps the records of a batch with one creation time: Kafka's has no meaning here, and asking the clock for
-// each costs as much as all else that is done here.
+// Send stamps the records of a batch with one creation time: Kafka's time has no meaning here, and reading the clock for each
+// record costs as much as the rest of Send.
 func (p *producer) Send(ctx context.Context, batch []driver.Message) error {
 	now := time.Now()
-	if !p.bounded { // nothing here waits, and what is on its way outlives the call
+	if !p.bounded { // nothing here waits, and messages under way outlive the call
 		ctx = context.Background()
 	}
 	for i := range batch {
@@ -125,7 +125,8 @@ func (p *producer) Send(ctx context.Context, batch []driver.Message) error {
 	return nil
 }
 
-// record is that of a slot, or a new one where applications make one for each message and leave its time to the client.
+// record returns the record of a slot. In stock mode it allocates one for each message and lets the client set its time, as
+// applications do.
 func (p *producer) record(slot uint32, now time.Time) *kgo.Record {
 	if p.stock {
 		return &(&record{Record: kgo.Record{Headers: p.unset()}, slot: slot}).Record
@@ -135,7 +136,7 @@ func (p *producer) record(slot uint32, now time.Time) *kgo.Record {
 	return r
 }
 
-// unset are headers without values.
+// unset returns headers without values.
 func (p *producer) unset() []kgo.RecordHeader {
 	if len(p.headers) == 0 {
 		return nil
@@ -147,7 +148,7 @@ func (p *producer) unset() []kgo.RecordHeader {
 	return headers
 }
 
-// past is a context that has ended: Flush then starts what lingers and doesn't wait for answers.
+// past is an ended context: Flush then starts sending buffered records and doesn't wait for answers.
 var past = func() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -170,7 +171,7 @@ func (p *producer) Close() error {
 	}
 	_ = p.client.Flush(ctx)
 	p.client.Close()
-	for p.acks.head.Load()+p.failed.Load() < p.given { // the client fails what is left from a goroutine of its own
+	for p.acks.head.Load()+p.failed.Load() < p.given { // the client fails the remaining records from a goroutine of its own
 		time.Sleep(time.Millisecond)
 	}
 	p.acks.close()

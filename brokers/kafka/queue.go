@@ -6,9 +6,9 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// Queue is the consumer group's lag: what a partition has beyond the group's committed offset. Kafka doesn't know what it
-// has handed out, so Waiting includes what consumers hold and have not committed, and Delivered is what they committed.
-// Offsets of transactions' markers count as messages.
+// Queue returns the consumer group's lag: the messages of each partition after the group's committed offset. Kafka doesn't know
+// which messages it has handed out, so Waiting includes uncommitted ones that consumers hold, and Delivered is the committed
+// number. Offsets of transactions' markers count as messages.
 func (k *kafka) Queue(ctx context.Context, topic, subscription int) (driver.Queue, error) {
 	name := k.topology.Topics[topic].Name
 	ends, err := k.admin.ListEndOffsets(ctx, name)

@@ -10,7 +10,7 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-// ready: this node knows our cluster, and counts itself among its brokers.
+// ready reports an error unless this node has our cluster's ID and is one of its brokers.
 func ready(ctx context.Context, n *provision.Node) error {
 	want, err := cluster(n)
 	if err != nil {

@@ -16,16 +16,16 @@ import (
 )
 
 const (
-	clusterID  = "cluster.id" // a fact: only our own instance knows it
+	clusterID  = "cluster.id" // a fact: only our own instance has it
 	knownNames = "settings.txt"
 	controller = "controller"
-	far        = "far" // a second port for clients, who are told the address of something before it
-	// zooKeepersOwn is what is said without TLS before Kafka 3.
+	far        = "far" // a second client port, which advertises the address of a proxy before it
+	// zooKeepersOwn is the traffic without TLS before Kafka 3.
 	zooKeepersOwn = "what brokers keep in ZooKeeper; messages are encrypted"
 	brokerNames   = `id="brokerconfigs_([^"]+)"`
 )
 
-// locks are the SHA-256 of the files that each version is fetched as.
+// locks are the SHA-256 of the files of each version.
 //
 //go:embed locks
 var locks embed.FS
@@ -48,11 +48,11 @@ func recipe() *provision.Recipe {
 	}
 }
 
-// install fetches the server with its tools, and asks it for the names of its settings.
+// install fetches the server with its tools, and reads the names of its settings from it.
 func install(ctx context.Context, i *provision.Install) error {
 	jars := []string{"org.apache.kafka:kafka_2.13:" + i.Version, "org.apache.kafka:kafka-tools:" + i.Version}
 	if !strings.HasPrefix(i.Version, "3.") {
-		jars = append(jars, "org.apache.logging.log4j:log4j-slf4j-impl:2.25.4") // left out by Kafka 4's own pom
+		jars = append(jars, "org.apache.logging.log4j:log4j-slf4j-impl:2.25.4") // Kafka 4's own pom leaves it out
 	}
 	if onZooKeeper(i.Version) {
 		jars = oldJars(i.Version)
@@ -71,7 +71,7 @@ func install(ctx context.Context, i *provision.Install) error {
 	return os.WriteFile(filepath.Join(i.Dir, knownNames), []byte(strings.Join(names, "\n")+"\n"), 0o644)
 }
 
-// configure writes the node's files and has the server check the values, which it also does to format its log directory.
+// configure writes the node's files and has the server check the values while it formats its log directory.
 func configure(ctx context.Context, n *provision.Node) error {
 	known, err := os.ReadFile(filepath.Join(n.Cluster.Install, knownNames))
 	if err != nil {
@@ -96,22 +96,22 @@ func configure(ctx context.Context, n *provision.Node) error {
 	return format(ctx, n, options)
 }
 
-// format makes the log directory one of the cluster.
+// format formats the log directory for the cluster.
 func format(ctx context.Context, n *provision.Node, options []string) error {
 	if n.Cluster.Facts[clusterID] == "" {
 		var id [16]byte
 		_, _ = rand.Read(id[:]) // never fails
-		id[0] &= 0x7f           // a leading - of base64 would be taken for an option
+		id[0] &= 0x7f           // a leading - of base64 would look like an option
 		n.Cluster.Facts[clusterID] = base64.RawURLEncoding.EncodeToString(id[:])
 	}
-	args := append(java(n, options), "-XX:TieredStopAtLevel=1", "kafka.tools.StorageTool", "format", "--cluster-id="+n.Cluster.Facts[clusterID], "-c", "server.properties") // an id may begin with a dash
+	args := append(java(n, options), "-XX:TieredStopAtLevel=1", "kafka.tools.StorageTool", "format", "--cluster-id="+n.Cluster.Facts[clusterID], "-c", "server.properties") // an ID may begin with a dash
 	if out, err := n.Run(ctx, provision.Command{Path: "java", Args: args}); err != nil {
 		return blame(out, n.Cluster.Settings, err)
 	}
 	return nil
 }
 
-// usualMemory is that of Kafka's own start script, and so is its collector.
+// usualMemory is the memory and garbage collector of Kafka's own start script.
 var usualMemory = []string{
 	"-Xmx" + usualHeap, "-XX:+UseG1GC", "-XX:MaxGCPauseMillis=20", "-XX:InitiatingHeapOccupancyPercent=35", "-XX:+ExplicitGCInvokesConcurrent",
 }
@@ -124,8 +124,8 @@ func command(n *provision.Node) (provision.Command, error) {
 	return provision.Command{Path: "java", Args: append(java(n, options), "kafka.Kafka", "server.properties")}, err
 }
 
-// java is the command line up to the main class; memory and collector are those of Kafka's own start script, which gives
-// the heap one size.
+// java is the command line up to the main class. Memory and garbage collector are those of Kafka's own start script; the heap has
+// a fixed size.
 func java(n *provision.Node, asked []string) []string {
 	args := jvm.Options(n, usualMemory, asked)
 	for _, option := range args {

@@ -18,7 +18,7 @@ import (
 // relays names the consumer group of a topology's relays.
 func relays(t driver.Topology) string { return groupOf(t, t.Topics[0].Name, "relays") }
 
-// fitsRelay refuses relays where they would keep less than was asked for.
+// fitsRelay refuses relays that would keep less than the guarantee.
 func fitsRelay(c driver.Config, s driver.Shape) error {
 	refuse := func(reason string, args ...any) error {
 		return driver.Unsupported(fmt.Sprintf("relays: %d", s.Relays), reason, args...)
@@ -36,9 +36,9 @@ func fitsRelay(c driver.Config, s driver.Shape) error {
 	return nil
 }
 
-// Relay is a static member of the relays' consumer group: started again under its name it gets its partitions back at once. Exactly once its
-// transactions, named after it too, hold what it produced together with the offsets of what it consumed; whoever begins under
-// that name aborts what its predecessor left open.
+// Relay is a static member of the relays' consumer group: restarted under its name it gets its partitions back at once. With
+// exactly-once its transactions, also named after it, hold the produced messages together with the offsets of the consumed ones;
+// a process that begins under that name aborts its predecessor's open transaction.
 func (k *kafka) Relay(ctx context.Context, c driver.RelayConfig, ready func()) error {
 	assigned := sync.OnceFunc(ready)
 	for {
@@ -49,14 +49,14 @@ func (k *kafka) Relay(ctx context.Context, c driver.RelayConfig, ready func()) e
 		case final(err):
 			return fmt.Errorf("relaying %s: %w", k.topology.Topics[0].Name, err)
 		}
-		if socket.Pause(ctx, retryPause) != nil { // what was not committed is consumed again
+		if socket.Pause(ctx, retryPause) != nil { // uncommitted messages are consumed again
 			return nil
 		}
 	}
 }
 
-// final tells of errors that beginning anew would meet again: the client's settings, what the broker doesn't allow, and another relay of
-// the same name.
+// final reports errors that a new attempt would meet again: the client's settings, missing rights, and another relay of the same
+// name.
 func final(err error) bool {
 	var refused *driver.ErrUnsupported
 	var its *kerr.Error
@@ -96,7 +96,7 @@ func (k *kafka) relay(ctx context.Context, c driver.RelayConfig, assigned func()
 	return r.copy(ctx, &reader{client: client, background: v.Bool("enable.auto.commit")})
 }
 
-// relayOptions are those of a consumer and a producer that are one client.
+// relayOptions are the options of a client that is consumer and producer.
 func (k *kafka) relayOptions(c driver.RelayConfig) []kgo.Opt {
 	g, v := k.config.Guarantee, k.config.Client
 	name := fmt.Sprintf("%s.%d", relays(k.topology), c.ID)
@@ -113,7 +113,8 @@ func (k *kafka) relayOptions(c driver.RelayConfig) []kgo.Opt {
 	return append(append(opts, commitOptions(v)...), kgo.BlockRebalanceOnPoll())
 }
 
-// closing closes a relay's client, or gives up soon when the broker doesn't answer. A static member leaves its group to its next start.
+// closing closes a relay's client, or gives up soon if the broker doesn't answer. A static member leaves its place in the group
+// to its next start.
 func closing(client *kgo.Client, end context.CancelFunc) {
 	stop := time.AfterFunc(leavePatience, end)
 	defer stop.Stop()
@@ -122,17 +123,18 @@ func closing(client *kgo.Client, end context.CancelFunc) {
 
 // relay is one client that consumes and produces.
 type relay struct {
-	out  map[string]string // by the topic that is consumed
-	most int               // messages of a poll; 0: all that a fetch brought
-	// longest is when the broker aborts a transaction.
+	out  map[string]string // by consumed topic
+	most int               // messages of a poll; 0: all messages of a fetch
+	// longest is the time after which the broker aborts a transaction.
 	longest time.Duration
 
-	under  sync.WaitGroup // what was produced and not answered
+	under  sync.WaitGroup // produced and unanswered messages
 	mu     sync.Mutex
-	failed error // the first of these
+	failed error // their first error
 }
 
-// produce sends on what a poll brought, even where its context has ended meanwhile, and returns what the client doesn't get over by itself.
+// produce produces the messages of a poll, even if its context has ended, and returns errors that the client doesn't recover
+// from.
 func (r *relay) produce(client *kgo.Client, fetches kgo.Fetches) error {
 	fetches.EachRecord(func(in *kgo.Record) {
 		r.under.Add(1)
@@ -158,7 +160,7 @@ func (r *relay) answered(_ *kgo.Record, err error) {
 	r.under.Done()
 }
 
-// answers waits until all that was produced is answered, and joins what failed.
+// answers waits until all produced messages are answered, and returns their errors.
 func (r *relay) answers(ctx context.Context, client *kgo.Client) error {
 	if err := client.Flush(ctx); err != nil {
 		return err
@@ -169,7 +171,7 @@ func (r *relay) answers(ctx context.Context, client *kgo.Client) error {
 	return r.failed
 }
 
-// copy relays at least once: offsets are committed when what was read up to them has been acknowledged.
+// copy relays at least once: it commits offsets when the messages up to them have been acknowledged.
 func (r *relay) copy(ctx context.Context, from *reader) error {
 	for {
 		fetches := from.client.PollRecords(ctx, r.most)
@@ -187,10 +189,10 @@ func (r *relay) copy(ctx context.Context, from *reader) error {
 	}
 }
 
-// transact relays exactly once, in one transaction after the other, each of what came within an interval.
+// transact relays exactly once, in one transaction after the other, each with the messages of an interval.
 func (r *relay) transact(ctx context.Context, s *kgo.GroupTransactSession, every time.Duration) error {
 	client := s.Client()
-	if _, _, err := client.ProducerID(ctx); err != nil { // which aborts the transaction of a relay that was killed
+	if _, _, err := client.ProducerID(ctx); err != nil { // this aborts the transaction of a killed relay
 		return err
 	}
 	for {
@@ -204,8 +206,8 @@ func (r *relay) transact(ctx context.Context, s *kgo.GroupTransactSession, every
 	}
 }
 
-// transaction produces what has come and what comes within an interval, and commits both ends of it. It lasts no longer than the
-// broker lets it.
+// transaction produces the waiting messages and those of an interval, and commits both ends. It lasts no longer than the broker
+// allows.
 func (r *relay) transaction(ctx context.Context, s *kgo.GroupTransactSession, first kgo.Fetches, every time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, r.longest)
 	defer cancel()
@@ -215,11 +217,11 @@ func (r *relay) transaction(ctx context.Context, s *kgo.GroupTransactSession, fi
 	if err := r.answers(ctx, s.Client()); err != nil {
 		return err
 	}
-	_, err := s.End(ctx, kgo.TryCommit) // where the session aborts it, the client reads again from the last committed offsets
+	_, err := s.End(ctx, kgo.TryCommit) // if the session aborts it, the client reads again from the last committed offsets
 	return err
 }
 
-// gather produces what has come, and what comes within an interval.
+// gather produces the waiting messages, and those that come within an interval.
 func (r *relay) gather(ctx context.Context, s *kgo.GroupTransactSession, fetches kgo.Fetches, every time.Duration) error {
 	limited, cancel := context.WithTimeout(ctx, every)
 	defer cancel()
@@ -234,7 +236,7 @@ func (r *relay) gather(ctx context.Context, s *kgo.GroupTransactSession, fetches
 	}
 }
 
-// stays tells of a relays' group that a member is still in: it ends with that member's session.
+// stays reports whether a relays' group still has a member: it ends with that member's session.
 func stays(name string, t driver.Topology, err error) bool {
 	return len(t.Topics) > 0 && name == relays(t) && errors.Is(err, kerr.NonEmptyGroup)
 }

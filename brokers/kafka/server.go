@@ -27,8 +27,8 @@ const (
 
 func address(n *provision.Node) string { return "127.0.0.1:" + strconv.Itoa(n.Ports["client"]) }
 
-// serverProperties is the node's configuration: what makes it part of this cluster, defaults for a small cluster,
-// and the settings asked for.
+// serverProperties is the node's configuration: its membership in this cluster, defaults for a small cluster, and the settings of
+// the spec.
 func serverProperties(n *provision.Node, asked map[string]string, known []string) (string, error) {
 	nodes := n.Cluster.Nodes
 	own := membership(n)
@@ -58,7 +58,7 @@ func serverProperties(n *provision.Node, asked map[string]string, known []string
 	for _, name := range []string{
 		"group.consumer.min.heartbeat.interval.ms", "group.consumer.heartbeat.interval.ms", "group.share.min.heartbeat.interval.ms", "group.share.heartbeat.interval.ms",
 	} {
-		if slices.Contains(known, name) { // as often as members of a classic group ask
+		if slices.Contains(known, name) { // at the interval of a classic group's members
 			lines[name] = "500"
 		}
 	}
@@ -72,10 +72,10 @@ func serverProperties(n *provision.Node, asked map[string]string, known []string
 	return jvm.Properties(lines), nil
 }
 
-// authorizers have settings that the server doesn't know and passes on.
+// authorizers have settings that the server doesn't know and passes on to them.
 var authorizers = []string{"allow.everyone.if.no.acl.found", "super.users"}
 
-// check refuses names that the server doesn't know, or that aren't the user's to set.
+// check refuses names that the server doesn't know, or that a user may not set.
 func check(name string, own map[string]string, known []string) error {
 	_, ours := own[name]
 	switch {
@@ -88,7 +88,7 @@ func check(name string, own map[string]string, known []string) error {
 		len(known), similar(name, known), jvmPrefix)}
 }
 
-// similar names the settings that share the longest beginning with name, if that says anything.
+// similar names up to five settings that share the longest dotted prefix with name, as a clause; empty if there are none.
 func similar(name string, known []string) string {
 	for end := strings.LastIndexByte(name, '.'); end > 0; end = strings.LastIndexByte(name[:end], '.') {
 		var near []string
@@ -109,7 +109,7 @@ var (
 	badJVM   = regexp.MustCompile(`(?m)^(Unrecognized .*|Invalid .*|.*heap size.*|Conflicting .*|Error: .*)$`)
 )
 
-// blame finds the setting that the server or its Java machine complained about.
+// blame finds the setting that the server or its JVM complained about.
 func blame(out string, settings map[string]any, err error) error {
 	if m := badValue.FindStringSubmatch(out + "\n"); m != nil {
 		return &provision.ErrSetting{Name: m[2], Reason: "Kafka says: " + m[1]}
@@ -120,7 +120,7 @@ func blame(out string, settings map[string]any, err error) error {
 	return fmt.Errorf("format the log directory: %w", err)
 }
 
-// ask has node n itself answer for the cluster, within askPatience.
+// ask asks node n for the cluster's state, within askPatience.
 func ask(ctx context.Context, n *provision.Node, question func(context.Context, *kadm.Client) error) error {
 	t, err := reach.Node(n)
 	if err != nil {
@@ -143,7 +143,7 @@ func ask(ctx context.Context, n *provision.Node, question func(context.Context, 
 	return question(ctx, kadm.NewClient(client))
 }
 
-// jvmSetting finds the one that java's complaint names.
+// jvmSetting returns the setting that java's error names.
 func jvmSetting(complaint string, settings map[string]any) string {
 	for _, name := range slices.Sorted(maps.Keys(settings)) {
 		option, ok := strings.CutPrefix(name, jvmPrefix)
@@ -154,7 +154,7 @@ func jvmSetting(complaint string, settings map[string]any) string {
 	return jvmPrefix + "*"
 }
 
-// leader is the node that leads most partitions of topics with data; where there are none, of Kafka's own.
+// leader is the node that leads most partitions of topics with data or, without such topics, of Kafka's internal ones.
 func leader(ctx context.Context, c *provision.Cluster) (int, error) {
 	return provision.Ask(c, func(n *provision.Node) (id int, err error) {
 		err = ask(ctx, n, func(ctx context.Context, admin *kadm.Client) error {

@@ -11,7 +11,7 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// settings are the client's, named as Kafka users know them, and the topic's, which are Kafka's own.
+// settings are the client's under Java's names, and the topic's under Kafka's own.
 var settings = append([]driver.Setting{
 	driver.ModeSetting("records of producer and consumer are used again, and those of a batch have one timestamp"),
 	client("linger.ms", int64(1), "how long a partition waits for more messages before a batch is sent, ms").In(driver.Batching).Trying("0", "5", "20"),
@@ -58,7 +58,7 @@ func transactionless(g driver.Guarantee, _ driver.Values) string {
 	return driver.If(g.Delivery != driver.ExactlyOnce, "only delivery: exactly-once has transactions")
 }
 
-// The values of group.protocol, which are Java's.
+// The values of group.protocol, as in Java's client.
 const (
 	classicGroups = "classic"
 	brokerGroups  = "consumer"
@@ -79,11 +79,11 @@ func byBroker(_ driver.Guarantee, v driver.Values) string {
 	return ""
 }
 
-// redelivers implements driver.Kind.Redelivers: when a group has waited for a member in vain, another one reads on from the offset that was
-// committed last. A share group gives a record to another member after its lock has expired, which by default takes less.
+// redelivers implements driver.Kind.Redelivers: when a group has waited in vain for a member, another one reads on from the last
+// committed offset. A share group gives a record to another member after its lock has expired, by default after a shorter time.
 func redelivers(_ driver.Guarantee, client driver.Values, server map[string]any) (time.Duration, string) {
 	if client.String("group.protocol") == classicGroups {
-		return millis(client, "session.timeout.ms"), "" // a member that works is not silent
+		return millis(client, "session.timeout.ms"), "" // a member sends heartbeats while it works
 	}
 	timeout, err := strconv.Atoi(fmt.Sprint(server["group."+client.String("group.protocol")+".session.timeout.ms"]))
 	if err != nil {
@@ -120,7 +120,7 @@ func millis(v driver.Values, name string) time.Duration {
 	return time.Duration(v.Int(name)) * time.Millisecond
 }
 
-// idempotent reports whether the broker deduplicates what the producer sends again.
+// idempotent reports whether the broker detects duplicates of this producer.
 func idempotent(g driver.Guarantee, v driver.Values) bool {
 	switch v.String("enable.idempotence") {
 	case "auto":
@@ -164,7 +164,7 @@ func checkClient(g driver.Guarantee, v driver.Values) error {
 	return nil
 }
 
-// producerOptions maps guarantee and settings to the client's words. It assumes that checkClient agreed.
+// producerOptions maps guarantee and settings to the client's options. The settings must have passed checkClient.
 func producerOptions(g driver.Guarantee, v driver.Values) []kgo.Opt {
 	acks := map[driver.Acks]kgo.Acks{driver.AcksNone: kgo.NoAck(), driver.AcksLeader: kgo.LeaderAck(), driver.AcksQuorum: kgo.AllISRAcks()}
 	codecs := map[string]kgo.CompressionCodec{
@@ -178,7 +178,7 @@ func producerOptions(g driver.Guarantee, v driver.Values) []kgo.Opt {
 		kgo.ProduceRequestTimeout(millis(v, "request.timeout.ms")),
 		kgo.RecordDeliveryTimeout(millis(v, "delivery.timeout.ms")),
 		kgo.TransactionTimeout(millis(v, "transaction.timeout.ms")),
-		kgo.UnknownTopicRetries(-1), // Setup has seen the topics; a broker that restarts may not know them yet
+		kgo.UnknownTopicRetries(-1), // Setup has seen the topics; a restarting broker may not know them yet
 	}
 	opts = append(opts, kgo.RecordRetries(retriesOf(g, v)))
 	if !idempotent(g, v) {
@@ -187,7 +187,7 @@ func producerOptions(g driver.Guarantee, v driver.Values) []kgo.Opt {
 	return opts
 }
 
-// retriesOf is how often a batch is sent again.
+// retriesOf is the number of times that a batch is sent again.
 func retriesOf(g driver.Guarantee, v driver.Values) int {
 	if g.Delivery == driver.AtMostOnce {
 		return 0
@@ -195,19 +195,19 @@ func retriesOf(g driver.Guarantee, v driver.Values) int {
 	return int(v.Int("retries"))
 }
 
-// windowOf is how many produce requests may be unanswered by a broker if the producer isn't idempotent.
+// windowOf is the number of unanswered produce requests per broker if the producer isn't idempotent.
 func windowOf(g driver.Guarantee, v driver.Values) int {
 	asked := int(v.Int(window))
 	switch {
 	case asked > 0:
 		return asked
 	case retriesOf(g, v) > 0 && g.Ordering == driver.Ordered:
-		return 1 // a batch sent again would come after the one that followed it
+		return 1 // a resent batch would come after the following one
 	}
 	return 5
 }
 
-// consumerOptions maps guarantee and settings to the client's words for a member of group that reads topics.
+// consumerOptions maps guarantee and settings to the client's options for a member of group that reads topics.
 func consumerOptions(g driver.Guarantee, v driver.Values, group string, topics ...string) []kgo.Opt {
 	if shares(v) {
 		return shareOptions(v, group, topics...)
@@ -215,16 +215,16 @@ func consumerOptions(g driver.Guarantee, v driver.Values, group string, topics .
 	return append(append(groupOptions(g, v, group, topics...), commitOptions(v)...), kgo.BlockRebalanceOnPoll())
 }
 
-// groupOptions are those of a member of a consumer group, but for how it commits.
+// groupOptions are the options of a member of a consumer group, except its way of committing.
 func groupOptions(g driver.Guarantee, v driver.Values, group string, topics ...string) []kgo.Opt {
 	opts := append(
 		fetchOptions(v),
 		kgo.ConsumerGroup(group),
-		kgo.ConsumeTopics(topics...), // from its start: topics are made for the run
+		kgo.ConsumeTopics(topics...), // from the start: topics are made for the run
 		kgo.SessionTimeout(millis(v, "session.timeout.ms")),
 		kgo.HeartbeatInterval(millis(v, "heartbeat.interval.ms")),
 	)
-	if v.String("group.protocol") == brokerGroups { // sticky is what the client calls the broker's own default, uniform
+	if v.String("group.protocol") == brokerGroups { // sticky is the client's name for the broker's default, uniform
 		opts = append(opts, kgo.ServerSideBalancer(), kgo.Balancers(kgo.StickyBalancer()))
 	}
 	if g.Delivery == driver.ExactlyOnce {
@@ -240,7 +240,7 @@ func commitOptions(v driver.Values) []kgo.Opt {
 	return []kgo.Opt{kgo.DisableAutoCommit()}
 }
 
-// batches bounds those of a producer; the largest message fits.
+// batches bounds a producer's batches; the largest message fits.
 func batches(v driver.Values, largest int) kgo.Opt {
 	return kgo.ProducerBatchMaxBytes(int32(batchSize(v, largest)))
 }
@@ -249,7 +249,7 @@ func batchSize(v driver.Values, largest int) int {
 	return max(largest+headroom, int(v.Int("batch.size")))
 }
 
-// fetchOptions are those of every consumer.
+// fetchOptions are the options of every consumer.
 func fetchOptions(v driver.Values) []kgo.Opt {
 	opts := []kgo.Opt{
 		kgo.FetchMinBytes(int32(v.Int("fetch.min.bytes"))),

@@ -14,11 +14,11 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// shares reports whether subscriptions are share groups (KIP-932): every consumer reads of every partition, and acknowledges
+// shares reports whether subscriptions are share groups (KIP-932): every consumer reads from every partition, and acknowledges
 // each record by itself.
 func shares(v driver.Values) bool { return v.String("group.protocol") == shareGroups }
 
-// fitsShare refuses share groups where they would keep less than was asked for.
+// fitsShare refuses share groups that would keep less than the guarantee.
 func fitsShare(g driver.Guarantee, v driver.Values) error {
 	refuse := func(reason string, args ...any) error {
 		return driver.Unsupported("client.group.protocol: "+shareGroups, reason, args...)
@@ -36,7 +36,7 @@ func fitsShare(g driver.Guarantee, v driver.Values) error {
 	return nil
 }
 
-// shareOptions maps settings to the client's words for a member of a share group.
+// shareOptions maps settings to the client's options for a member of a share group.
 func shareOptions(v driver.Values, group string, topics ...string) []kgo.Opt {
 	opts := append(fetchOptions(v), kgo.ShareGroup(group), kgo.ConsumeTopics(topics...))
 	if n := v.Int("max.poll.records"); n > 0 {
@@ -55,8 +55,7 @@ func (registered answered) OnBrokerRead(_ kgo.BrokerMetadata, key int16, _ int, 
 	}
 }
 
-// begin has share groups begin with the first record of their topics, and not with the first that comes after their
-// first consumer.
+// begin makes share groups begin with the first record of their topics, instead of the first one after their first consumer.
 func (k *kafka) begin(ctx context.Context, groups []string) error {
 	request := kmsg.NewPtrIncrementalAlterConfigsRequest()
 	for _, name := range groups {
@@ -83,8 +82,8 @@ func (k *kafka) begin(ctx context.Context, groups []string) error {
 	return nil
 }
 
-// shared is the queue of a share group: what is not acknowledged. A broker that doesn't tell its length (KIP-1226) tells the
-// first of those, and some behind it may be acknowledged.
+// shared is the queue of a share group: its unacknowledged records. A broker that doesn't report its length (KIP-1226) reports
+// the first of these, and some records behind it may be acknowledged.
 func (k *kafka) shared(ctx context.Context, topic, group string, ends kadm.ListedOffsets) (driver.Queue, error) {
 	groups, err := k.admin.DescribeShareGroupOffsets(ctx, group)
 	if err != nil {
@@ -102,7 +101,7 @@ func (k *kafka) shared(ctx context.Context, topic, group string, ends kadm.Liste
 		at, ok := groups[group].Offsets.Lookup(topic, partition)
 		switch {
 		case !ok || at.Err != nil:
-		case at.Lag >= 0: // asked for after the end
+		case at.Lag >= 0: // read after the end
 			q.Delivered += max(0, end.Offset-at.Lag)
 		case at.StartOffset > 0:
 			q.Delivered += at.StartOffset

@@ -25,7 +25,7 @@ func producerPerformance() maker.Tool {
 	}
 }
 
-// producerPerformanceCommand has the memory and collector of Kafka's own start script for it.
+// producerPerformanceCommand starts it with the memory and garbage collector of Kafka's own start script.
 func producerPerformanceCommand(install, temp string, args []string) (provision.Command, error) {
 	return provision.Command{Path: "java", Args: append([]string{
 		"-Xmx512M", "-server", "-XX:+UseG1GC", "-XX:MaxGCPauseMillis=20", "-XX:InitiatingHeapOccupancyPercent=35",
@@ -77,7 +77,7 @@ func producerPerformanceArguments(p maker.Point) ([]string, error) {
 	return args, nil
 }
 
-// javaProducer are the properties that the guarantee needs, and those that the point gives.
+// javaProducer are the properties that the guarantee needs, and those of the point.
 func javaProducer(p maker.Point) map[string]string {
 	all := p.Guarantee.Acks == driver.AcksQuorum
 	properties := map[string]string{

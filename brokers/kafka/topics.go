@@ -69,7 +69,7 @@ func (k *kafka) Setup(ctx context.Context, t driver.Topology) error {
 	return k.awaitLeaders(ctx, replicas, all)
 }
 
-// everyTopic lists the topics of t, those that relays produce to included.
+// everyTopic lists the topics of t, including those to which relays produce.
 func everyTopic(t driver.Topology) (all []driver.Topic) {
 	for _, topic := range t.Topics {
 		all = append(all, topic)
@@ -80,10 +80,10 @@ func everyTopic(t driver.Topology) (all []driver.Topic) {
 	return all
 }
 
-// mostPartitions bounds what one request creates: the controller refuses more than 10,000 records in a piece.
+// mostPartitions bounds the partitions of one create request: the controller refuses more than 10,000 records at once.
 const mostPartitions = 1000
 
-// together is how many topics, from the first, can be created by one request: those with as many partitions.
+// together is the number of topics, from the first, that one request can create: those with the same number of partitions.
 func together(topics []driver.Topic) int {
 	n := 1
 	for n < len(topics) && topics[n].Partitions == topics[0].Partitions && (n+1)*topics[0].Partitions <= mostPartitions {
@@ -104,7 +104,7 @@ func (k *kafka) create(ctx context.Context, partitions int, replicas int16, conf
 		for _, topic := range created.Sorted() {
 			err := topic.Err
 			switch {
-			case err == nil, isRetry && errors.Is(err, kerr.TopicAlreadyExists): // an attempt before may have made it
+			case err == nil, isRetry && errors.Is(err, kerr.TopicAlreadyExists): // an earlier attempt may have created it
 			case isOutOfSession(topic) && time.Since(began) < sessionPatience:
 				missing = append(missing, topic.Topic)
 			case errors.Is(err, kerr.InvalidConfig), errors.Is(err, kerr.PolicyViolation):
@@ -120,19 +120,19 @@ func (k *kafka) create(ctx context.Context, partitions int, replicas int16, conf
 	}
 }
 
-// sessionPatience is for a broker on ZooKeeper to open a new session.
+// sessionPatience is the time for a broker on ZooKeeper to open a new session.
 const sessionPatience = 10 * time.Second
 
-// isOutOfSession reports whether a topic wasn't created because the broker's session with ZooKeeper has ended: it was paused
-// for longer than that lasts, and opens a new one. Other topics of the same request may have been created before.
+// isOutOfSession reports whether a topic wasn't created because the broker's session with ZooKeeper has ended: the broker was
+// paused for longer than the session lasts, and opens a new one. Other topics of the same request may have been created before.
 func isOutOfSession(topic kadm.CreateTopicResponse) bool {
 	return errors.Is(topic.Err, kerr.UnknownServerError) && strings.Contains(topic.ErrMessage, "KeeperErrorCode")
 }
 
-// largestBatch is the topic's limit of what the broker takes.
+// largestBatch is the topic's limit on the size of a batch.
 const largestBatch = "max.message.bytes"
 
-// serverName is the setting of a server that a topic's takes the place of.
+// serverName is the server setting that a topic setting overrides.
 func serverName(topic string) string {
 	switch topic {
 	case largestBatch:
@@ -143,7 +143,7 @@ func serverName(topic string) string {
 	return topic
 }
 
-// topicConfigs maps the guarantee to topic configuration, beside what the user asked for of topics or the server.
+// topicConfigs maps the guarantee to topic configuration, and adds the user's settings of topics or the server.
 func topicConfigs(c driver.Config) (map[string]*string, error) {
 	g := c.Guarantee
 	need := map[string]string{largestBatch: strconv.Itoa(requestLimit)} // the payload's size decides, not the topic
@@ -175,7 +175,7 @@ func topicConfigs(c driver.Config) (map[string]*string, error) {
 	return configs, nil
 }
 
-// awaitBrokers gives a cluster that has just come up a moment to count its members before it refuses.
+// awaitBrokers gives a newly started cluster a moment to count its members before it refuses.
 func (k *kafka) awaitBrokers(ctx context.Context, replicas int) error {
 	for deadline := time.Now().Add(openPatience); ; time.Sleep(pollInterval) {
 		brokers, err := k.admin.ListBrokers(ctx)
@@ -190,8 +190,8 @@ func (k *kafka) awaitBrokers(ctx context.Context, replicas int) error {
 	}
 }
 
-// awaitLeaders waits until every broker knows the leader of every partition, and all replicas are in sync. Asking one is not
-// enough: a broker that doesn't know yet that it leads refuses what is sent to it, at most once without a word.
+// awaitLeaders waits until every broker knows the leader of every partition, and all replicas are in sync. Asking one broker is
+// not enough: a leader that doesn't know its role yet refuses messages, with at-most-once silently.
 func (k *kafka) awaitLeaders(ctx context.Context, replicas int, created []driver.Topic) error {
 	names := make([]string, len(created))
 	for i, topic := range created {
@@ -214,7 +214,7 @@ func (k *kafka) awaitLeaders(ctx context.Context, replicas int, created []driver
 	}
 }
 
-// awaitServing waits until every leader serves its partitions, which it begins later than it knows that it leads them.
+// awaitServing waits until every leader serves its partitions, which it does only some time after it knows that it leads them.
 func (k *kafka) awaitServing(ctx context.Context, topics []string) error {
 	for ; ; time.Sleep(pollInterval) {
 		ends, err := k.admin.ListEndOffsets(ctx, topics...)
@@ -231,7 +231,7 @@ func (k *kafka) awaitServing(ctx context.Context, topics []string) error {
 	}
 }
 
-// everyBroker asks all brokers for what they know of topics.
+// everyBroker asks every broker for the metadata of topics.
 func (k *kafka) everyBroker(ctx context.Context, topics []string) ([]*kmsg.MetadataResponse, error) {
 	brokers, err := k.admin.ListBrokers(ctx)
 	if err != nil {
@@ -254,7 +254,7 @@ func (k *kafka) everyBroker(ctx context.Context, topics []string) ([]*kmsg.Metad
 	return answers, nil
 }
 
-// refusedIn is the first denial in answers; nil: there is none.
+// refusedIn is the first denial in answers; nil if there is none.
 func refusedIn(answers []*kmsg.MetadataResponse) error {
 	for _, a := range answers {
 		for _, t := range a.Topics {
@@ -266,7 +266,7 @@ func refusedIn(answers []*kmsg.MetadataResponse) error {
 	return nil
 }
 
-// led reports whether all answers name a leader, the same one, of every partition of so many topics, with its replicas in sync.
+// led reports whether all answers name the same leader of every partition of all topics, with its replicas in sync.
 func led(answers []*kmsg.MetadataResponse, topics, replicas int) bool {
 	type partition struct {
 		topic string
@@ -294,8 +294,8 @@ func led(answers []*kmsg.MetadataResponse, topics, replicas int) bool {
 	return len(answers) > 0
 }
 
-// groupOf names the consumer group of a subscription of one topic, or of the first of those that share a consumer. A user may have rights on
-// groups by the beginning of their names, which on a topic that is somebody else's is the subscription's.
+// groupOf names the consumer group of a subscription of a topic, or of the first topic that a consumer reads. A user may have
+// rights on groups by a prefix of their names, which is the subscription's name on a topic of another application.
 func groupOf(t driver.Topology, topic, subscription string) string {
 	if t.Found {
 		return subscription
@@ -355,8 +355,8 @@ func (k *kafka) forget(ctx context.Context, groups []string) error {
 	return nil
 }
 
-// gone tells that the names can be used again. A broker on ZooKeeper stops telling of a topic before ZooKeeper has
-// forgotten it.
+// gone reports whether the names can be used again. A broker on ZooKeeper stops listing a topic before ZooKeeper has forgotten
+// it.
 func (k *kafka) gone(ctx context.Context, names []string) (bool, error) {
 	topics, err := k.admin.ListTopics(ctx, names...)
 	if err != nil {

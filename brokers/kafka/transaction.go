@@ -14,14 +14,13 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// committer sends records in one transaction after the other; a record is acknowledged when its transaction is
-// committed. It has a goroutine of its own, because a producer can't send into a transaction that is being
-// committed, and Send must not wait for that.
+// committer sends records in one transaction after the other; a record is acknowledged when its transaction is committed. It has
+// a goroutine of its own, because a producer can't send into a transaction during its commit, and Send must not wait for that.
 type committer struct {
 	client   *kgo.Client
 	receipts driver.Receipts
 	interval time.Duration // of commits
-	patience time.Duration // with a coordinator that does not answer
+	patience time.Duration // for a coordinator that does not answer
 	wake     chan struct{} // something is queued
 	closing  chan struct{}
 	ended    chan struct{}
@@ -31,9 +30,9 @@ type committer struct {
 	mu     sync.Mutex
 	queue  []*kgo.Record
 	failed error // the first of the open transaction
-	cut    bool  // a transaction was aborted; its messages come before any other
+	cut    bool  // a transaction was aborted; its messages must be sent first
 
-	// The open transaction; the goroutine's own.
+	// The open transaction; used by the goroutine only.
 	taken    []*kgo.Record // spare of queue
 	slots    []uint32
 	promises sync.WaitGroup
@@ -75,14 +74,14 @@ func (c *committer) run() {
 		case <-c.wake:
 		case <-c.closing:
 			select {
-			case <-c.wake: // given before Close: still to be sent
+			case <-c.wake: // passed before Close: still to be sent
 			default:
 				return
 			}
 		}
 		err := c.transaction()
 		if err != nil && c.ctx.Err() != nil {
-			return // the client still holds the records: close completes them after it
+			return // the client still holds the records: close completes them
 		}
 		if errors.Is(err, driver.ErrDisconnected) {
 			c.takeAll()
@@ -94,7 +93,7 @@ func (c *committer) run() {
 
 var errAborted = fmt.Errorf("kafka: %w: the transaction was aborted", driver.ErrDisconnected)
 
-// takeAll takes what is queued along with an aborted transaction.
+// takeAll takes all queued records along with an aborted transaction.
 func (c *committer) takeAll() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -105,7 +104,7 @@ func (c *committer) takeAll() {
 	c.queue = c.queue[:0]
 }
 
-// repeatable reports whether what err prevented may succeed next time.
+// repeatable reports whether the operation that failed with err may succeed next time.
 func repeatable(err error) bool {
 	var e *kerr.Error
 	switch {
@@ -117,13 +116,13 @@ func repeatable(err error) bool {
 	return true
 }
 
-// overtaken are what the broker says of a transaction that timed out, or that a new coordinator doesn't know.
+// overtaken are the broker's errors for a transaction that timed out, or that a new coordinator doesn't know.
 var overtaken = []*kerr.Error{
 	kerr.InvalidProducerIDMapping, kerr.InvalidProducerEpoch, kerr.InvalidTxnState, kerr.UnknownProducerID,
 	kerr.OutOfOrderSequenceNumber, kerr.OperationNotAttempted, kerr.TransactionAbortable,
 }
 
-// transaction sends what comes within the interval and commits it.
+// transaction sends the records of an interval and commits them.
 func (c *committer) transaction() error {
 	c.failed = nil
 	begun := c.client.BeginTransaction()
@@ -140,7 +139,7 @@ func (c *committer) transaction() error {
 	}
 	err := errors.Join(begun, c.client.Flush(c.ctx))
 	if err == nil {
-		c.promises.Wait() // Flush doesn't know of records that were refused at once
+		c.promises.Wait() // Flush doesn't wait for records that were refused at once
 		err = c.failed
 	}
 	committed, known := false, true
@@ -153,7 +152,7 @@ func (c *committer) transaction() error {
 	if err == nil || c.ctx.Err() != nil {
 		return err
 	}
-	// Of a committed transaction this ends nothing; the client needs it to begin another.
+	// After a commit this ends nothing, but the client needs it to begin another transaction.
 	undone := errors.Join(c.client.AbortBufferedRecords(c.ctx), c.client.EndTransaction(c.ctx, kgo.TryAbort))
 	if c.ctx.Err() == nil {
 		c.promises.Wait()
@@ -187,7 +186,7 @@ func (c *committer) promised(r *kgo.Record, err error) {
 	c.promises.Done()
 }
 
-// close commits what was given, or, when ctx ends before, completes it with an error.
+// close commits the records passed so far; when ctx ends, it completes the rest with an error.
 func (c *committer) close(ctx context.Context) {
 	close(c.closing)
 	stop := context.AfterFunc(ctx, c.giveUp)

@@ -2,7 +2,7 @@ package kafka
 
 import "strings"
 
-// tuning are the server settings that a document may give without being trusted.
+// tuning are the server settings that an untrusted document may set.
 var tuning = strings.Fields(`
 num.io.threads num.network.threads num.replica.fetchers num.recovery.threads.per.data.dir num.partitions
 default.replication.factor min.insync.replicas background.threads queued.max.requests queued.max.request.bytes message.max.bytes

@@ -8,21 +8,21 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// younger are the topic configurations that came after Kafka 2.2.
+// younger are topic configurations newer than Kafka 2.2.
 var younger = []string{
 	"compression.gzip.level", "compression.lz4.level", "compression.zstd.level", "local.retention.bytes", "local.retention.ms",
 	"max.compaction.lag.ms", "message.timestamp.after.max.ms", "message.timestamp.before.max.ms", "remote.storage.enable",
 }
 
-// before tells that a version is known and older than that.
+// before reports whether a version is known and older than major.minor.
 func before(version string, major, minor int) bool {
 	var its [2]int
 	_, err := fmt.Sscanf(version, "%d.%d", &its[0], &its[1])
 	return err == nil && slices.Compare(its[:], []int{major, minor}) < 0
 }
 
-// fitsVersion refuses what came after a version that is known. Nobody can ask a broker before 3.0 what became of a
-// transaction whose commit was not answered (DescribeTransactions).
+// fitsVersion refuses settings newer than a known version. A broker before 3.0 can't be asked for the outcome of a transaction
+// whose commit was not answered (DescribeTransactions).
 func fitsVersion(c driver.Config) error {
 	version := c.Target.Version
 	if before(version, 4, 0) && c.Client.String("group.protocol") == brokerGroups {

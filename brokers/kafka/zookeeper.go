@@ -14,21 +14,21 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-// Kafka before 3 keeps its metadata in ZooKeeper. Every node runs one beside its broker, in the same process tree: they
-// are metered, killed and restarted together, as a KRaft node is broker and controller in one process.
+// Kafka before 3 keeps its metadata in ZooKeeper. Every node runs one beside its broker, in the same process tree: both are
+// metered, killed and restarted together, as a KRaft node is broker and controller in one process.
 const (
-	// zooKeeperVersion is that of Kafka 1.1.1. Kafka 2.2.0 brings 3.4.13, which resolves no address on Java 14 and later
+	// zooKeeperVersion is the one of Kafka 1.1.1. Kafka 2.2.0 brings 3.4.13, which resolves no address on Java 14 and later
 	// (ZOOKEEPER-3779).
 	zooKeeperVersion = "3.4.10"
 	zooKeeperFile    = "zookeeper.properties"
-	// quorum and election are the ports that the nodes of a ZooKeeper ensemble talk on; clients, that is the brokers, use
-	// the port that a KRaft node has for its controller.
+	// quorum and election are the ports on which the nodes of a ZooKeeper ensemble talk; clients (brokers) use the port that a
+	// KRaft node has for its controller.
 	quorum   = "quorum"
 	election = "election"
 )
 
 var (
-	// oldNames are the names of settings in the page that Kafka prints of them before 3.
+	// oldNames matches the names of settings in the page that Kafka prints before 3.
 	oldNames  = regexp.MustCompile(`<tr>\s*<td>([^<]+)</td>`)
 	clusterIn = regexp.MustCompile(`Cluster ID = (\S+)`)
 )
@@ -46,7 +46,7 @@ func oldJars(version string) []string {
 
 func zooKeeper(n *provision.Node) string { return "127.0.0.1:" + strconv.Itoa(n.Ports[controller]) }
 
-// membership makes the node part of its cluster.
+// membership are the settings that make the node part of its cluster.
 func membership(n *provision.Node) map[string]string {
 	if !onZooKeeper(n.Cluster.Version) {
 		var voters []string
@@ -69,8 +69,8 @@ func membership(n *provision.Node) map[string]string {
 	}
 }
 
-// configureZooKeeper writes the node's ZooKeeper configuration, and has the server check its own, which it does before
-// it looks for ZooKeeper.
+// configureZooKeeper writes the node's ZooKeeper configuration, and has the server check its own, which it does before it
+// connects to ZooKeeper.
 func configureZooKeeper(ctx context.Context, n *provision.Node, options []string) error {
 	data := filepath.Join(n.Data, "zookeeper")
 	text := fmt.Sprintf("dataDir=%s\nclientPort=%d\nclientPortAddress=127.0.0.1\nmaxClientCnxns=0\ninitLimit=10\nsyncLimit=5\n", data, n.Ports[controller])
@@ -93,7 +93,8 @@ func configureZooKeeper(ctx context.Context, n *provision.Node, options []string
 
 // launchCommand runs the launcher, with the command lines of ZooKeeper and of Kafka.
 func launchCommand(n *provision.Node, options []string) provision.Command {
-	// The heap is that of Kafka's own start script for ZooKeeper; a transaction log grows by 64 MiB at a time otherwise.
+	// The heap is that of Kafka's own start script for ZooKeeper. Without preAllocSize a transaction log grows by 64 MiB at
+	// a time.
 	keeper := append(jvm.Options(n, []string{"-Xmx512M", "-Dzookeeper.preAllocSize=1024"}, nil),
 		"-Djava.awt.headless=true", "-Dlog4j.configuration=file:"+filepath.Join(n.Dir, "log4j.properties"),
 		"-cp", filepath.Join(n.Cluster.Install, "lib", "*"), "org.apache.zookeeper.server.quorum.QuorumPeerMain", zooKeeperFile)
@@ -101,8 +102,8 @@ func launchCommand(n *provision.Node, options []string) provision.Command {
 	return provision.Command{Program: launcher, Args: args}
 }
 
-// cluster is the one that this node belongs to. A KRaft cluster has its identifier from us; on ZooKeeper the first broker
-// makes one, and each writes it into its log.
+// cluster is the ID of this node's cluster. We make the ID of a KRaft cluster; on ZooKeeper the first broker makes one, and each
+// writes it into its log.
 func cluster(n *provision.Node) (string, error) {
 	if !onZooKeeper(n.Cluster.Version) {
 		return n.Cluster.Facts[clusterID], nil
@@ -118,7 +119,7 @@ func cluster(n *provision.Node) (string, error) {
 	return string(all[len(all)-1][1]), nil
 }
 
-// knownSettings are the names in the page that the server prints of its settings.
+// knownSettings are the names in the page about its settings that the server prints.
 func knownSettings(version string, page []byte) []string {
 	names := regexp.MustCompile(brokerNames)
 	if onZooKeeper(version) {

@@ -14,11 +14,11 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// deliverBatch is the most messages handed to the sink at once.
+// deliverBatch is the largest number of messages in one Deliver.
 const deliverBatch = 256
 
-// Consume reads the consumer's share of the topic's queues, and competes for one with others where these are fewer. A lost connection is
-// made anew until ctx ends; what was not acknowledged on it comes again.
+// Consume reads the consumer's share of the topic's queues; several consumers share a queue if there are more consumers than
+// queues. It reconnects until ctx ends; messages that were not acknowledged are then redelivered.
 func (d *rabbit) Consume(ctx context.Context, c driver.ConsumerConfig, s driver.Sink, ready func()) error {
 	registered := sync.OnceFunc(ready)
 	for again := false; ; again = true {
@@ -35,14 +35,14 @@ func (d *rabbit) Consume(ctx context.Context, c driver.ConsumerConfig, s driver.
 	}
 }
 
-// errInterrupted ends a session that had been registered with the broker.
+// errInterrupted ends a session that was registered with the broker.
 var errInterrupted = errors.New("connection lost, or the broker cancelled the consumer")
 
 // errOver ends a consumer that the broker would end again.
 var errOver = errors.New("the broker closed the channel")
 
-// session consumes on one connection until that or ctx ends. Every queue has a channel of its own, so that one
-// basic.ack covers messages of that queue only.
+// session consumes on one connection until that or ctx ends. Every queue has a channel of its own, so that a basic.ack covers
+// messages of that queue only.
 func (d *rabbit) session(ctx context.Context, c driver.ConsumerConfig, s driver.Sink, registered func(), again bool) error {
 	l, err := d.attach(ctx, fmt.Sprintf("consumer %d %d ", c.Topic, c.Subscription), c.ID)
 	if err != nil {
@@ -51,7 +51,7 @@ func (d *rabbit) session(ctx context.Context, c driver.ConsumerConfig, s driver.
 	defer l.close()
 	attached := l.bound(ctx)
 	defer func() { attached() }()
-	if again { // what isn't durable is gone after a restart
+	if again { // queues that aren't durable are lost in a restart
 		for _, topic := range c.Topics() {
 			if err := d.declare(l.ch, topic); err != nil {
 				return err
@@ -73,7 +73,7 @@ func (d *rabbit) session(ctx context.Context, c driver.ConsumerConfig, s driver.
 		if queues[i], err = d.intake(l, sink, name, c.Headers); err != nil {
 			return err
 		}
-		if i%renewEvery == renewEvery-1 { // not bounded by the number of queues
+		if i%renewEvery == renewEvery-1 { // so that the number of queues doesn't bound it
 			attached()
 			attached = l.bound(ctx)
 		}
@@ -95,7 +95,7 @@ func (d *rabbit) session(ctx context.Context, c driver.ConsumerConfig, s driver.
 	return errInterrupted
 }
 
-// closeAll ends what is on a connection that goes on without it.
+// closeAll closes the queues' channels on a connection that continues.
 func closeAll(l *link, queues []*intake) {
 	var channels []*amqp.Channel
 	for _, q := range queues {
@@ -106,10 +106,10 @@ func closeAll(l *link, queues []*intake) {
 	shut(l, channels...)
 }
 
-// renewEvery is after how many queues their time to answer begins anew.
+// renewEvery is the number of queues after which the time limit for an answer begins anew.
 const renewEvery = 50
 
-// queues are those that consumer c reads: a topic's consumers divide them among themselves.
+// queues are the queues that consumer c reads: a topic's consumers divide them among themselves.
 func (d *rabbit) queues(c driver.ConsumerConfig) (names []string) {
 	for _, topic := range c.Topics() {
 		for _, partition := range c.Partitions(d.topo.Topics[topic].Partitions) {
@@ -123,13 +123,13 @@ func (d *rabbit) queues(c driver.ConsumerConfig) (names []string) {
 type intake struct {
 	ch         *amqp.Channel
 	deliveries <-chan amqp.Delivery
-	ended      chan *amqp.Error // brings why the broker closed the channel, if it did
+	ended      chan *amqp.Error // receives the reason if the broker closed the channel
 	sink       driver.Sink
 	autoAck    bool
 	once       bool          // a redelivered message is acknowledged and dropped
-	gathers    bool          // hands over together what has come
+	gathers    bool          // delivers the available messages together
 	every      int           // messages per basic.ack
-	delay      time.Duration // longest wait for it
+	delay      time.Duration // longest time until an acknowledgement
 
 	came    driver.Batch
 	last    uint64 // delivery tag
@@ -157,7 +157,8 @@ func (d *rabbit) intake(l *link, s driver.Sink, queue string, headers []string) 
 	}, err
 }
 
-// refusal is why the broker closed the channel, where it would close the next one, too: such as for messages that weren't acknowledged in time.
+// refusal is why the broker closed the channel if it would close the next one, too: for example because messages weren't
+// acknowledged in time.
 func (q *intake) refusal() error {
 	select {
 	case why := <-q.ended:
@@ -169,7 +170,7 @@ func (q *intake) refusal() error {
 	return nil
 }
 
-// run ends when ctx does or when the channel is gone; what has been delivered by then is acknowledged if it can be.
+// run ends when ctx ends or the channel is closed; it then acknowledges the delivered messages if it can.
 func (q *intake) run(ctx context.Context) {
 	due := time.NewTimer(time.Hour)
 	defer due.Stop()
@@ -195,7 +196,7 @@ func (q *intake) run(ctx context.Context) {
 	}
 }
 
-// deliver hands m, and what else is there where that is gathered, to the sink: no more than is acknowledged together.
+// deliver delivers m and, in gathering mode, other available messages to the sink: at most as many as are acknowledged together.
 func (q *intake) deliver(m amqp.Delivery) {
 	most := deliverBatch
 	if !q.autoAck {
@@ -215,8 +216,8 @@ func (q *intake) deliver(m amqp.Delivery) {
 			continue
 		default:
 		}
-		// The client hands over one message at a time on an unbuffered channel: its goroutine needs a turn to
-		// offer the next one.
+		// The client passes one message at a time through an unbuffered channel: its goroutine needs a turn to offer the next
+		// one.
 		if yielded {
 			break
 		}
@@ -229,7 +230,7 @@ func (q *intake) deliver(m amqp.Delivery) {
 	}
 }
 
-// take notes m for the sink, unless it may have been delivered before and that must not happen twice.
+// take gathers m for the sink, unless it may have been delivered before and duplicates are forbidden.
 func (q *intake) take(m amqp.Delivery) {
 	q.last = m.DeliveryTag
 	if !q.once || !m.Redelivered {
@@ -237,7 +238,7 @@ func (q *intake) take(m amqp.Delivery) {
 	}
 }
 
-// value finds a header; nil: there is none of that name, or it is no text.
+// value returns a header's value; nil if there is no text header of that name.
 func value(headers amqp.Table, name string) []byte {
 	if text, ok := headers[name].(string); ok {
 		return driver.Bytes(text)
@@ -245,7 +246,7 @@ func value(headers amqp.Table, name string) []byte {
 	return nil
 }
 
-// ack acknowledges everything delivered so far; if it fails, the channel is gone and the messages come again.
+// ack acknowledges everything delivered so far; if it fails, the channel is closed and the messages are redelivered.
 func (q *intake) ack() {
 	if q.unacked > 0 {
 		_ = q.ch.Ack(q.last, true)

@@ -6,7 +6,7 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// dialects are client libraries, which are told their settings by calls.
+// dialects are client libraries whose settings are arguments of calls.
 var dialects = []driver.Dialect{
 	{Library: "Java", Words: 0, Comment: "//"},
 	{Library: "Python (pika)", Words: 1, Comment: "#"},
@@ -63,10 +63,11 @@ var phrases = []driver.Phrase{
 	{Setting: "write.buffer", Sides: []driver.Side{driver.ProducerSide}, Words: []string{"", "", ""}, Else: "only this driver gathers writes"},
 }
 
-// elsewhere are client settings that no other library is told: they are how this driver uses its client, or stand as no-ack.
+// elsewhere are client settings without a counterpart in other libraries: the use of the client by this driver, or settings that
+// appear as no-ack.
 var elsewhere = []string{"mode", "consumer.ack"}
 
-// pasted implements driver.Kind.Pasted. What has no effect is left out.
+// pasted implements driver.Kind.Pasted. It leaves out settings without effect.
 func pasted(g driver.Guarantee, v driver.Values, _ int) []driver.Pasted {
 	d := settled(driver.Config{Guarantee: g, Client: v, Topic: defaultTopic()})
 	inForce := map[string]any{"confirm.select": d.confirm, "delivery_mode": d.mode(), "no-ack": d.autoAck}
@@ -80,14 +81,14 @@ func pasted(g driver.Guarantee, v driver.Values, _ int) []driver.Pasted {
 		}
 	}
 	for name, silent := range map[string]any{"channels": int64(1), "ack.every": int64(1)} {
-		if inForce[name] == silent { // as everybody does who isn't told
+		if inForce[name] == silent { // the default of all libraries
 			delete(inForce, name)
 		}
 	}
 	return driver.Paste(dialects, phrases, inForce)
 }
 
-// defaultTopic are the settings of a topic that a spec says nothing of.
+// defaultTopic are the settings of a topic for a spec without any.
 func defaultTopic() driver.Values {
 	topic, _ := driver.Decode(settings, driver.TopicScope, nil)
 	return topic

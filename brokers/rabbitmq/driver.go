@@ -17,7 +17,7 @@ func driverKind() driver.Kind {
 		Without:  map[driver.Class]string{driver.Publishing: "the run's window", driver.Threading: "stock: by the load; tuned: half of the cores, where one producer and one consumer are all"},
 		Client:   "github.com/rabbitmq/amqp091-go",
 		Settings: settings,
-		Procs:    1, // every message passes three goroutines of the client: with two threads that cost 13 instead of 9 CPU-s per million
+		Procs:    1, // every message passes through three goroutines of the client: two threads cost 13 instead of 9 CPU-s per million
 		Supports: supports,
 		Fits:     fits,
 		Maps:     natives,
@@ -39,18 +39,18 @@ type rabbit struct {
 	tokens  *oauth.Source
 	control *link // for Setup
 	quorum  bool  // queues are quorum queues
-	durable bool  // queues and messages are written down
+	durable bool  // queues and messages are durable
 	confirm bool  // publishes wait for the broker's confirm
 	autoAck bool  // consumers don't acknowledge
-	once    bool  // what comes again is not delivered
+	once    bool  // redeliveries are dropped
 	topo    driver.Topology
 	web     *http.Client // for the management interface
 
 	trunksMu sync.Mutex
-	trunks   map[string]*trunk // connections that are shared, by their users
+	trunks   map[string]*trunk // shared connections, by group of users
 }
 
-// supports refuses what no queue of RabbitMQ can promise.
+// supports refuses guarantees that no queue of RabbitMQ can give.
 func supports(g driver.Guarantee) error {
 	switch {
 	case g.Delivery == driver.ExactlyOnce:
@@ -65,7 +65,7 @@ func supports(g driver.Guarantee) error {
 	return nil
 }
 
-// open connects and settles what the guarantee asks of queues, messages and consumers.
+// open connects and derives the properties of queues, messages and consumers from the guarantee.
 func open(ctx context.Context, c driver.Config) (driver.Driver, error) {
 	if c.Log != nil {
 		clientLog.to.Store(&c.Log)
@@ -88,7 +88,7 @@ func dialer(c driver.Config) *rabbit {
 	return &rabbit{cfg: c, tokens: oauth.NewSource(c.Target)}
 }
 
-// settled is the driver with what the guarantee asks of queues, messages and consumers.
+// settled makes a driver with the properties of queues, messages and consumers that the guarantee requires.
 func settled(c driver.Config) *rabbit {
 	g, d := c.Guarantee, dialer(c)
 	d.trunks = map[string]*trunk{}

@@ -35,7 +35,7 @@ func fits(c driver.Config, s driver.Shape) error {
 	return cmp.Or(driver.FitsAck(g, c.Client), mirrored(c, d.quorum), channelsFor(c, s), lowered(c), versionAllows(c.Target.Version, c.Topic))
 }
 
-// mirrored refuses a policy that the server wouldn't have, and copies of a classic queue beside those that it makes.
+// mirrored refuses a policy that the server doesn't support, and copies of a classic queue other than those of the policy.
 func mirrored(c driver.Config, quorum bool) error {
 	policy, err := rabbitserver.Policy(c.Target.Version, c.Target.Server)
 	if refused := (*provision.ErrSetting)(nil); errors.As(err, &refused) {
@@ -57,7 +57,7 @@ func mirrored(c driver.Config, quorum bool) error {
 	return nil
 }
 
-// lowered refuses what the server that would be started would talk the client out of.
+// lowered refuses client settings that the server to be started would lower in the handshake.
 func lowered(c driver.Config) error {
 	if c.Target.Server == nil {
 		return nil
@@ -69,7 +69,7 @@ func lowered(c driver.Config) error {
 	return agrees(amqp.Config{FrameSize: int(c.Client.Int("frame_max")), Heartbeat: c.Client.Duration("heartbeat")}, got)
 }
 
-// agrees refuses what was asked for where the server has talked the client out of it: each side may lower these.
+// agrees refuses settings that the server has lowered in the handshake: each side may lower these.
 func agrees(asked, got amqp.Config) error {
 	switch {
 	case got.Heartbeat != asked.Heartbeat:
@@ -80,7 +80,7 @@ func agrees(asked, got amqp.Config) error {
 	return nil
 }
 
-// limitOf is a setting of the server that would be started, or what it does without; 0 is no limit.
+// limitOf is a setting of the server to be started, or its default; 0 is no limit.
 func limitOf(c driver.Config, name string, otherwise int64) int64 {
 	if n, err := strconv.ParseInt(provision.Text(c.Target.Server[name]), 10, 64); err == nil && n > 0 {
 		return n
@@ -88,8 +88,8 @@ func limitOf(c driver.Config, name string, otherwise int64) int64 {
 	return otherwise
 }
 
-// channelsFor refuses more members of a shared connection, and queues that they read, than it has channels. Each member has one beside those
-// of its queues, and so has the connection itself where several share it.
+// channelsFor refuses more members and queues than a shared connection has channels. Each member has one channel besides those of
+// its queues, and so has the connection itself if several share it.
 func channelsFor(c driver.Config, s driver.Shape) error {
 	sharing, most := int(c.Client.Int("channels")), int(min(channelMax, limitOf(c, "channel_max", channelMax)))
 	need := func(members, each int) int {
@@ -108,16 +108,16 @@ func channelsFor(c driver.Config, s driver.Shape) error {
 	return nil
 }
 
-// channelless refuses a connection of so many channels.
+// channelless refuses a connection that needs more channels than it has.
 func channelless(most, need int) error {
 	return driver.Unsupported("connections", "one has %d channel(s) (the server's channel_max), and those who share it need %d; use more connections, or raise it", most, need)
 }
 
-// versionAllows refuses settings that a server of that version would accept and ignore; "" is not known.
+// versionAllows refuses settings that a server of this version would accept and ignore; "" is not known.
 func versionAllows(version string, topic driver.Values) error {
 	var major, minor int
 	if _, err := fmt.Sscanf(version, "%d.%d", &major, &minor); err != nil {
-		return nil //nolint:nilerr // a version that can't be read forbids nothing
+		return nil //nolint:nilerr // an unreadable version forbids nothing
 	}
 	if topic.String("x-queue-mode") != "" && (major > 3 || major == 3 && minor >= 12) {
 		return driver.Unsupported("topicConfig.x-queue-mode", "RabbitMQ %s ignores it: since 3.12 every classic queue keeps its messages on disk", version)
@@ -128,7 +128,7 @@ func versionAllows(version string, topic driver.Values) error {
 	return nil
 }
 
-// exchangeKind is what asked stands for on topics of so many subscriptions and partitions.
+// exchangeKind is the exchange type for asked on topics of this many subscriptions and partitions.
 func exchangeKind(asked string, subscriptions, partitions int) string {
 	switch {
 	case asked != "auto":

@@ -10,7 +10,8 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// finds implements driver.Kind.Found: such a topic is a queue. What is read of it is gone, so it is used only where nobody else has anything in it.
+// finds implements driver.Kind.Found: such a topic is a queue. Reading a message removes it, so the queue must be unused by
+// others.
 func finds(_ driver.Config, s driver.Shape) error {
 	switch {
 	case s.Past || s.Producers == 0:
@@ -23,10 +24,10 @@ func finds(_ driver.Config, s driver.Shape) error {
 	return nil
 }
 
-// find refuses a queue that is not there, or that others use.
+// find refuses a queue that does not exist, or that others use.
 func (d *rabbit) find(ctx context.Context) error {
 	return d.each(ctx, func(_ *amqp.Channel, topic int) error {
-		ch, err := d.control.conn.Channel() // which is closed where there is no such queue
+		ch, err := d.control.conn.Channel() // the broker closes it if there is no such queue
 		if err != nil {
 			return fmt.Errorf("open a channel: %w", err)
 		}
@@ -40,7 +41,7 @@ func (d *rabbit) find(ctx context.Context) error {
 			return refuse("there is no such queue; without topicName, one is made")
 		case err != nil:
 			return fmt.Errorf("ask for queue %s: %w", name, err)
-		case d.topo.Existing: // its messages and consumers are ours
+		case d.topo.Existing: // its messages and consumers belong to this run
 		case queue.Messages > 0:
 			return refuse("the queue holds %d messages, which a consumer would take away; allowed: an empty one", queue.Messages)
 		case queue.Consumers > 0:

@@ -30,11 +30,11 @@ type link struct {
 	ch      *amqp.Channel
 	wire    *socket.Coalescer
 	returns chan amqp.Return // nil unless messages are mandatory
-	ended   chan *amqp.Error // brings why the broker closed the channel, if it did
+	ended   chan *amqp.Error // receives the reason if the broker closed the channel
 	reason  atomic.Pointer[amqp.Error]
-	shared  *trunk // nil: the connection is its own
+	shared  *trunk // nil: it has a connection of its own
 	left    sync.Once
-	culprit bool // the message because of which it was closed is known; settle's until all outcomes are reported
+	culprit bool // the message that made the broker close the channel is known; used by settle until all outcomes are reported
 }
 
 // dial connects to one of the target's nodes, starting with the one whose turn it is for id.
@@ -87,7 +87,7 @@ func (d *rabbit) config(login amqp.Authentication) amqp.Config {
 	}
 }
 
-// handshakeError tells a refusal from a handshake that never came about.
+// handshakeError distinguishes a refusal from a failed handshake.
 func (d *rabbit) handshakeError(ctx context.Context, address string, err error) error {
 	var refusal *amqp.Error
 	switch {
@@ -103,7 +103,7 @@ func (d *rabbit) handshakeError(ctx context.Context, address string, err error) 
 	return fmt.Errorf("AMQP handshake with %s: %w", address, err)
 }
 
-// channel opens one more, or says that the connection may have no more.
+// channel opens another channel, or returns an error if the connection may have no more.
 func (l *link) channel() (*amqp.Channel, error) {
 	ch, err := l.conn.Channel()
 	if errors.Is(err, amqp.ErrChannelMax) {
@@ -115,7 +115,7 @@ func (l *link) channel() (*amqp.Channel, error) {
 
 func (l *link) dead() bool { return l == nil || l.ch.IsClosed() || l.conn.IsClosed() }
 
-// why says why the broker closed the channel of a dead link; nil: it didn't, the connection was lost.
+// why is why the broker closed the channel of a dead link; nil: it didn't, the connection was lost.
 func (l *link) why() *amqp.Error {
 	select {
 	case e := <-l.ended:
@@ -127,15 +127,15 @@ func (l *link) why() *amqp.Error {
 	return l.reason.Load()
 }
 
-// bound cuts the link when ctx ends, or when what is asked of the broker until stop isn't answered soon: the client's
-// calls wait for ever, and a queue without a leader answers nobody.
+// bound cuts the link when ctx ends, or when a request made before stop isn't answered soon: the client's calls wait for ever,
+// and a queue without a leader never answers.
 func (l *link) bound(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	cut := context.AfterFunc(ctx, func() { _ = l.wire.Close() })
 	return func() { cut(); cancel() }
 }
 
-// close ends the link within closeTimeout; afterwards the client has released everything that waited on it.
+// close ends the link within closeTimeout; afterwards the client has released all calls that waited on it.
 func (l *link) close() {
 	if l == nil {
 		return
@@ -148,8 +148,8 @@ func (l *link) close() {
 	_ = l.wire.Close()
 }
 
-// clientLog takes the client library's log lines. The library has one logger for the whole process, not to be
-// exchanged while connections live, hence the indirection.
+// clientLog takes the client library's log lines. The library has one logger for the whole process, which must not change while
+// connections live, hence the indirection.
 var clientLog logLines
 
 type logLines struct{ to atomic.Pointer[io.Writer] }

@@ -10,7 +10,7 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// guest is the server's own user, as whom a client comes that has no other.
+// guest returns t with the server's default user if t has no user.
 func guest(t driver.Target) driver.Target {
 	if t.Login == driver.ByPassword && t.User == "" {
 		t.User, t.Password = "guest", "guest"
@@ -18,7 +18,7 @@ func guest(t driver.Target) driver.Target {
 	return t
 }
 
-// login is the way in as the client has it.
+// login returns the client's authentication.
 func (d *rabbit) login(ctx context.Context) (amqp.Authentication, error) {
 	if d.cfg.Target.Login == driver.ByCertificate {
 		return &amqp.ExternalAuth{}, nil
@@ -27,12 +27,12 @@ func (d *rabbit) login(ctx context.Context) (amqp.Authentication, error) {
 	return &amqp.PlainAuth{Username: user, Password: password}, err
 }
 
-// renew shows the server the next token before the one that conn came with is over, when the server would end it; until then it would
-// take nothing more. It returns when conn has ended.
+// renew sends the server the next token before conn's token expires: the server refuses requests with an expired token, and ends
+// the connection. It returns when conn has ended.
 func (d *rabbit) renew(conn *amqp.Connection, ended <-chan *amqp.Error) {
 	for {
 		lives := d.tokens.Lives()
-		if lives <= 0 { // the endpoint doesn't say
+		if lives <= 0 { // the endpoint doesn't report a lifetime
 			return
 		}
 		select {

@@ -10,7 +10,7 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// natives reads the settings off a driver that a guarantee has settled.
+// natives reads the settings from a driver that settled has made.
 func natives(g driver.Guarantee) []driver.Native {
 	topic := defaultTopic()
 	client, _ := driver.Decode(settings, driver.ClientScope, nil)
@@ -31,7 +31,7 @@ func natives(g driver.Guarantee) []driver.Native {
 	return list
 }
 
-// confirms says whether the broker confirms, and what is done where it doesn't.
+// confirms says whether the broker confirms, and what counts as acknowledged if it doesn't.
 func (d *rabbit) confirms() string {
 	text := strconv.FormatBool(d.confirm)
 	if d.confirm && d.cfg.Guarantee.Delivery == driver.AtLeastOnce && errors.Is(d.nacked(), driver.ErrDisconnected) {

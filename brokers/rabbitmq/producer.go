@@ -23,8 +23,8 @@ var (
 	errReturned = errors.New("the broker returned the message: no queue for it")
 )
 
-// producer publishes on a connection of its own. Confirms come back through the client's deferred confirmations: a
-// listener (NotifyPublish) would cost a timer and a hand-over between goroutines for every single message.
+// producer publishes on a connection of its own. Confirms come through the client's deferred confirmations: a listener
+// (NotifyPublish) would cost a timer and a hand-over between goroutines for every message.
 type producer struct {
 	d         *rabbit
 	cfg       driver.ProducerConfig
@@ -33,31 +33,31 @@ type producer struct {
 	link      *link // nil or dead: to be dialled again
 	again     bool  // it has been dialled before
 	retryAt   time.Time
-	msg       amqp.Publishing // all but body and headers is every message's; the client writes it before it returns
-	texts     driver.Texts    // of its headers
+	msg       amqp.Publishing // all messages share everything but body and headers; the client writes it before it returns
+	texts     driver.Texts    // values of its headers
 	mandatory bool
-	nacked    error // the outcome of what the broker nacks
-	alone     bool  // one of the messages to be sent again had a channel closed: each is published by itself
+	nacked    error // the outcome of messages that the broker nacks
+	alone     bool  // one of the messages to be sent again had a channel closed: each is published and confirmed by itself
 
-	published chan publication // in order of publishing; has room for every slot
+	published chan publication // in the order of publishing; has room for every slot
 	settled   chan struct{}    // closed when the last publication is settled
 	slots     []uint32         // of one Send; reused
 	given     uint64           // publications ever put into published
 	outcomes  *settle.Outcomes // of those that are settled
 
 	wire  atomic.Pointer[socket.Coalescer] // of link, for watch
-	watch *socket.Watch                    // over Send, when the broker is frozen or has raised an alarm
+	watch *socket.Watch                    // called after Send, when the broker is frozen or has raised an alarm
 }
 
-// publication is one message on its way. The confirmation is done, and not acked, when the connection is lost.
+// publication is one message under way. Its confirmation is done, and not acked, when the connection is lost.
 type publication struct {
 	confirmation *amqp.DeferredConfirmation
 	on           *link
 	slot         uint32
-	alone        bool // nothing else was on its way
+	alone        bool // nothing else was under way
 }
 
-// route is how one topic's messages reach its queues.
+// route describes how one topic's messages reach its queues.
 type route struct {
 	exchange string
 	keys     []string // by partition
@@ -121,8 +121,8 @@ func (r *route) key(key []byte) string {
 	return r.keys[r.turn]
 }
 
-// Send publishes batch. On a lost connection it waits for the next attempt to reconnect, makes it, and fails the
-// batch's slots if that is in vain; it returns an error only when ctx has ended.
+// Send publishes batch. On a lost connection it waits for the next attempt to reconnect, makes it, and fails the batch's slots if
+// the attempt fails. It returns an error only when ctx has ended.
 func (p *producer) Send(ctx context.Context, batch []driver.Message) error {
 	p.watch.Enter(ctx)
 	defer p.watch.Leave()
@@ -132,7 +132,7 @@ func (p *producer) Send(ctx context.Context, batch []driver.Message) error {
 	}
 	p.slots = p.slots[:0]
 	if len(batch) > 0 && !batch[0].Resent {
-		p.alone = false // all that was to be sent again has been
+		p.alone = false // everything to be sent again has been sent
 	}
 	var sent int
 	var err error
@@ -150,7 +150,7 @@ func (p *producer) Send(ctx context.Context, batch []driver.Message) error {
 	return ctx.Err()
 }
 
-// publish hands messages to the client until one fails.
+// publish passes messages to the client until one fails.
 func (p *producer) publish(batch []driver.Message) (sent int, err error) {
 	p.link.wire.Hold()
 	for sent < len(batch) && err == nil {
@@ -164,8 +164,8 @@ func (p *producer) publish(batch []driver.Message) (sent int, err error) {
 	return sent, err
 }
 
-// oneByOne publishes messages that are sent again, each when the one before it is confirmed: where one of them has the
-// broker close the channel, it is known which.
+// oneByOne publishes messages that are sent again, each when the one before it is confirmed: if the broker closes the channel
+// because of a message, it is then known which.
 func (p *producer) oneByOne(ctx context.Context, batch []driver.Message) (sent int, err error) {
 	for i := range batch {
 		confirmation, err := p.publishOne(&batch[i], true)
@@ -183,7 +183,7 @@ func (p *producer) oneByOne(ctx context.Context, batch []driver.Message) (sent i
 	return len(batch), nil
 }
 
-// publishOne fails where the channel is closed, which was not this message's fault.
+// publishOne fails if the channel was closed, which was not this message's fault.
 func (p *producer) publishOne(m *driver.Message, alone bool) (*amqp.DeferredConfirmation, error) {
 	r := p.routes[m.Topic]
 	p.msg.Body = m.Payload
@@ -204,10 +204,10 @@ func (p *producer) publishOne(m *driver.Message, alone bool) (*amqp.DeferredConf
 	return confirmation, nil
 }
 
-// Flush has nothing to do: Send leaves nothing behind.
+// Flush does nothing: Send leaves nothing in a buffer.
 func (p *producer) Flush(context.Context) error { return nil }
 
-// Close gives outstanding confirms a moment, then closes the connection, which settles the rest.
+// Close waits a moment for outstanding confirms, then closes the connection, which settles the rest.
 func (p *producer) Close() error {
 	p.watch.Stop()
 	close(p.published)

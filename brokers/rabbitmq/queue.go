@@ -14,15 +14,15 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// watched adds the management plugin to a server's settings, and has it gather statistics every second instead of five.
+// watched adds the management plugin to a server's settings, with statistics every second instead of every five.
 func watched(settings map[string]any) map[string]any {
 	all := map[string]any{rabbitserver.EnabledPlugins: rabbitserver.Management, "collect_statistics_interval": 1000}
 	maps.Copy(all, settings)
 	return all
 }
 
-// Queue is how many messages are ready in the subscription's queues, by passive declarations, which are never old; and
-// where the server has its management interface, what that says of the rest. Its figures are up to a second old.
+// Queue counts the ready messages of the subscription's queues by passive declarations, which are always current. If the server
+// has its management interface, the other figures come from there; they are up to a second old.
 func (d *rabbit) Queue(ctx context.Context, topic, subscription int) (q driver.Queue, err error) {
 	q = driver.Queue{Unacked: driver.Unknown, Published: driver.Unknown, Delivered: driver.Unknown}
 	if d.control.dead() {
@@ -61,7 +61,7 @@ func (d *rabbit) Queue(ctx context.Context, topic, subscription int) (q driver.Q
 	return q, nil
 }
 
-// managedQueue is what the management interface says of a queue.
+// managedQueue is a queue as the management interface describes it.
 type managedQueue struct {
 	Unacknowledged int64   `json:"messages_unacknowledged"`
 	Memory         int64   `json:"memory"`

@@ -18,8 +18,8 @@ func recipe() *provision.Recipe {
 	return r
 }
 
-// ready asks for the cluster's name, which only this instance has; the server gives it in its first frame, so that no
-// management plugin has to run (and cost) beside what is measured.
+// ready checks the cluster's name, which only this instance has. The server sends it in its first frame, so that no management
+// plugin has to run (and cost) during measurements.
 func ready(ctx context.Context, n *provision.Node) error {
 	c, err := reach.Config(n, settings, nil)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// reconnect returns at once while the link lives; otherwise it tries once, at least retryPause after the last time.
-// Where messages are sent again, the first call after a loss doesn't: what the lost link has left open comes first.
+// reconnect returns at once while the link lives; otherwise it tries once, at least retryPause after the last attempt. If
+// messages are sent again, the first call after a loss does nothing: the messages of the lost link come first.
 func (p *producer) reconnect(ctx context.Context) error {
 	if ctx.Err() != nil || !p.link.dead() {
 		return ctx.Err()
@@ -27,7 +27,7 @@ func (p *producer) reconnect(ctx context.Context) error {
 		p.alone = lost.refusal() != nil && !lost.culprit
 		return errLost
 	}
-	if p.link != nil { // without confirms, the fate of the message because of which it was closed is known already
+	if p.link != nil { // without confirms, the message that made the broker close it is already known
 		if why := p.link.refusal(); why != nil {
 			driver.Refuse(p.receipts, why)
 		}
@@ -56,7 +56,7 @@ func (p *producer) connect(ctx context.Context) error {
 	if p.mandatory { // room for all of them: the client's reader must never wait for settle
 		l.returns = l.ch.NotifyReturn(make(chan amqp.Return, p.cfg.InFlight))
 	}
-	if p.again { // what isn't durable is gone after a restart
+	if p.again { // queues that aren't durable are lost in a restart
 		for t := range p.routes {
 			err = errors.Join(err, p.d.declare(l.ch, t))
 		}
@@ -71,9 +71,9 @@ func (p *producer) connect(ctx context.Context) error {
 	return nil
 }
 
-// listen tells the receipts for how long the broker blocks the connection of l, until that has ended.
+// listen reports to the receipts for how long the broker blocks l's connection, until that has ended.
 func (p *producer) listen(l *link) {
-	driver.Hold(p.receipts, "") // what held up the connection before it
+	driver.Hold(p.receipts, "") // clears what held up the previous connection
 	blocked := l.conn.NotifyBlocked(make(chan amqp.Blocking, 1))
 	go func() {
 		for b := range blocked { // closed with the connection

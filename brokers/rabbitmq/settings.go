@@ -9,7 +9,7 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// unset leaves a queue argument out of the declaration, so that the server's own default holds.
+// unset omits a queue argument, so that the server's own default applies.
 const unset = int64(-1)
 
 var settings = []driver.Setting{
@@ -54,7 +54,8 @@ func ofQuorum(g driver.Guarantee, v driver.Values) string {
 	return driver.If(!quorum(g, v), "classic queues have no such argument")
 }
 
-// keeps implements driver.Kind.Keeps. What a limit refuses (x-overflow: reject-publish) is no loss: the producer is told.
+// keeps implements driver.Kind.Keeps. Messages that a limit refuses (x-overflow: reject-publish) are not lost: the producer
+// learns of it.
 func keeps(_, topic driver.Values, size int64) driver.Limit {
 	var limit driver.Limit
 	for _, name := range []string{"x-message-ttl", "x-expires"} {
@@ -77,7 +78,7 @@ func unlimited(_ driver.Guarantee, v driver.Values) string {
 	return driver.If(v.Int("x-max-length") == unset && v.Int("x-max-length-bytes") == unset, "neither x-max-length nor x-max-length-bytes limits the queue")
 }
 
-// arguments are the queue arguments that were asked for or follow from the guarantee, by their native names.
+// arguments are the queue arguments from the spec or the guarantee, by their native names.
 func (d *rabbit) arguments() amqp.Table {
 	args := amqp.Table{}
 	for _, s := range settings {

@@ -11,17 +11,17 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// rejected is a nack after which the message is sent again, as what a lost connection left open is.
+// rejected wraps a nack after which the message is sent again, as after a lost connection.
 type rejected struct{ error }
 
-// Is implements what errors.Is asks for.
-func (rejected) Is(target error) bool { return target == driver.ErrDisconnected } //nolint:errorlint // it is asked for the very error
+// Is implements the interface of errors.Is.
+func (rejected) Is(target error) bool { return target == driver.ErrDisconnected } //nolint:errorlint // compared by identity
 
 func (r rejected) Unwrap() error { return r.error }
 
-// nacked is the outcome of a message that the broker nacks: its queue failed, or was full by a policy of the server. It is
-// sent again unless the spec asks for what that would break: the order, in which it would come behind those that were
-// taken in meanwhile, or a queue that refuses what it has no room for.
+// nacked is the outcome of a message that the broker nacks: its queue failed, or was full by a policy of the server. It is sent
+// again unless that breaks the spec: an order, because it would come behind messages accepted meanwhile, or a queue that rejects
+// messages when it is full.
 func (d *rabbit) nacked() error {
 	switch {
 	case d.cfg.Topic.String("x-overflow") == "reject-publish":
@@ -32,8 +32,8 @@ func (d *rabbit) nacked() error {
 	return rejected{errNacked}
 }
 
-// settle waits for the confirms in order of publishing, which is the order the broker gives them in nearly always.
-// It ends when published is closed and drained; a lost connection settles everything published on it.
+// settle waits for the confirms in the order of publishing, which is nearly always the broker's order. It ends when published is
+// closed and drained; a lost connection settles all its publications.
 func (p *producer) settle() {
 	defer close(p.settled)
 	defer p.outcomes.Flush()
@@ -58,11 +58,11 @@ func (p *producer) settle() {
 	}
 }
 
-// returned are the slots, by message id, whose messages came back unroutable and still await their confirm.
+// returned are the slots, by message ID, whose messages came back unroutable and still await their confirm.
 type returned map[string]bool
 
-// outcome of a confirmed publication: the broker returns a message before it confirms it, and both come through the
-// client's one reader, so that what was returned stands in the channel by now.
+// outcome is the outcome of a confirmed publication: the broker returns a message before it confirms it, and the client has one
+// reader for both, so returned messages are in the channel by now.
 func (s returned) outcome(pub publication) error {
 	if pub.on.returns == nil {
 		return nil
@@ -91,11 +91,11 @@ func (s returned) forget(pub publication) {
 
 func (p publication) id() string { return strconv.FormatUint(uint64(p.slot), 10) }
 
-// refusals are reasons to close a channel that would come again with the same message. They don't say which message it was.
+// refusals are reasons to close a channel that the same message would cause again. They don't say which message it was.
 var refusals = []int{amqp.ContentTooLarge, amqp.AccessRefused, amqp.PreconditionFailed}
 
-// fate tells, of messages that were not confirmed, what got lost with its link from what the broker doesn't want. The client
-// marks a link as dead, and says why, before it gives up the confirmations.
+// fate distinguishes, among unconfirmed messages, those lost with their link from those that the broker refuses. The client marks
+// a link as dead, with the reason, before it gives up the confirmations.
 func (p *producer) fate(pub publication) error {
 	switch why := pub.on.refusal(); {
 	case !pub.on.dead():
@@ -110,7 +110,7 @@ func (p *producer) fate(pub publication) error {
 	}
 }
 
-// refusal is why the broker closed the channel of a dead link, where that was because of a message.
+// refusal is why the broker closed the channel of a dead link, if a message was the reason.
 func (l *link) refusal() error {
 	if why := l.why(); why != nil && slices.Contains(refusals, why.Code) {
 		return why

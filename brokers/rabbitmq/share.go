@@ -9,14 +9,14 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// trunk is a connection that several producers, or consumers, have channels on.
+// trunk is a connection on which several producers, or consumers, have channels.
 type trunk struct {
-	mu    sync.Mutex // held while a channel is opened, or the connection made anew
+	mu    sync.Mutex // held while a channel is opened or the connection dialled
 	base  *link      // nil or dead: to be dialled
-	users int        // of base
+	users int        // number of users of base
 }
 
-// trunkOf finds the trunk of a member of a group: as many of them share one as client.channels says.
+// trunkOf finds the trunk of a member of a group: client.channels members share one.
 func (d *rabbit) trunkOf(group string, member int) *trunk {
 	d.trunksMu.Lock()
 	defer d.trunksMu.Unlock()
@@ -27,7 +27,7 @@ func (d *rabbit) trunkOf(group string, member int) *trunk {
 	return d.trunks[name]
 }
 
-// attach is dial where members of a group don't share connections, and a channel of a shared connection where they do.
+// attach opens a channel of a shared connection, or dials if members of a group don't share connections.
 func (d *rabbit) attach(ctx context.Context, group string, member int) (*link, error) {
 	if d.cfg.Client.Int("channels") == 1 {
 		return d.dial(ctx, member)
@@ -53,13 +53,13 @@ func (d *rabbit) attach(ctx context.Context, group string, member int) (*link, e
 	return l, nil
 }
 
-// leave closes a channel of the trunk, and the connection with its last one.
+// leave closes a channel of the trunk, and with the last one its connection.
 func (t *trunk) leave(l *link) {
 	shut(l, l.ch)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.base == nil || t.base.conn != l.conn {
-		return // it has been made anew meanwhile
+		return // it has been dialled anew meanwhile
 	}
 	if t.users--; t.users == 0 {
 		t.base.close()
@@ -67,7 +67,7 @@ func (t *trunk) leave(l *link) {
 	}
 }
 
-// shut closes channels of l within closeTimeout; a broker that doesn't answer is frozen, for all who share the connection.
+// shut closes channels of l within closeTimeout. If the broker doesn't answer, it cuts the connection for all that share it.
 func shut(l *link, channels ...*amqp.Channel) {
 	timer := time.AfterFunc(closeTimeout, func() { _ = l.wire.Close() })
 	defer timer.Stop()

@@ -13,7 +13,7 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-// locks are the SHA-256 of the files that PerfTest is fetched as.
+// locks are the SHA-256 of PerfTest's files.
 //
 //go:embed locks
 var locks embed.FS
@@ -38,7 +38,7 @@ func perfTest() maker.Tool {
 	}
 }
 
-// perfTestArguments have PerfTest use the queue that our driver has declared, by the default exchange.
+// perfTestArguments make PerfTest use the queue that our driver has declared, through the default exchange.
 func perfTestArguments(p maker.Point) ([]string, error) {
 	switch {
 	case p.Guarantee.Delivery == driver.ExactlyOnce:
@@ -105,7 +105,7 @@ var (
 	perfTestConfirm   = regexp.MustCompile(`, confirm latency min/median/75th/95th/99th (\d+)/(\d+)/\d+/(\d+)/(\d+) µs`)
 )
 
-// readPerfTest reads the summary, which is about all of the run.
+// readPerfTest reads the summary, which covers the whole run.
 func readPerfTest(p maker.Point, o *maker.Output) maker.Figures {
 	latency := func(m []string) map[string]float64 { return o.Numbers(m[1:], 1e3, "min", "p50", "p95", "p99") }
 	f := maker.Figures{

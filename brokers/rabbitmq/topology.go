@@ -13,7 +13,7 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// Setup declares the exchanges and queues of t; it may be called again after the broker has restarted.
+// Setup declares the exchanges and queues of t; it may be called again after a restart of the broker.
 func (d *rabbit) Setup(ctx context.Context, t driver.Topology) error {
 	d.topo = t
 	asked := d.cfg
@@ -30,13 +30,13 @@ func (d *rabbit) Setup(ctx context.Context, t driver.Topology) error {
 	return d.each(ctx, d.declare)
 }
 
-// Clean removes the queues and exchanges with the messages in them. The broker doesn't mind one that isn't there.
+// Clean removes the queues and exchanges with the messages in them. The broker ignores missing ones.
 func (d *rabbit) Clean(ctx context.Context) error { return d.each(ctx, d.remove) }
 
-// setupAtOnce is how many channels declare the topics of a wide topology.
+// setupAtOnce is the number of channels that declare the topics of a wide topology.
 const setupAtOnce = 16
 
-// each does something about every topic: a durable queue is an answer to wait for each.
+// each calls do for every topic on several channels: each durable queue means waiting for an answer.
 func (d *rabbit) each(ctx context.Context, do func(ch *amqp.Channel, topic int) error) error {
 	if d.control.dead() {
 		d.control.close()
@@ -71,7 +71,7 @@ func (d *rabbit) each(ctx context.Context, do func(ch *amqp.Channel, topic int) 
 	return declaring.Wait()
 }
 
-// declare creates what one topic needs; it changes nothing where that exists already, or is somebody else's.
+// declare creates the queues and exchange of one topic. It changes nothing that exists already or belongs to another application.
 func (d *rabbit) declare(ch *amqp.Channel, topic int) error {
 	if d.topo.Found {
 		return nil
@@ -101,7 +101,7 @@ func (d *rabbit) declare(ch *amqp.Channel, topic int) error {
 	return nil
 }
 
-// remove takes away what declare has made.
+// remove deletes what declare has created.
 func (d *rabbit) remove(ch *amqp.Channel, topic int) error {
 	if d.topo.Found {
 		return nil
@@ -122,7 +122,7 @@ func (d *rabbit) remove(ch *amqp.Channel, topic int) error {
 	return nil
 }
 
-// refusal tells a setting that the broker won't have from a broker that can't be reached.
+// refusal distinguishes a setting that the broker refuses from a broker that can't be reached.
 func refusal(what string, err error) error {
 	var e *amqp.Error
 	final := []int{amqp.PreconditionFailed, amqp.NotImplemented, amqp.NotAllowed, amqp.InternalError}
@@ -132,7 +132,7 @@ func refusal(what string, err error) error {
 	return fmt.Errorf("declare %s: %w", what, err)
 }
 
-// exchange is the type and name of a topic's exchange; the default exchange has no name.
+// exchange is the type and name of a topic's exchange; the default exchange has an empty name.
 func (d *rabbit) exchange(topic int) (kind, name string) {
 	t := d.topo.Topics[topic]
 	if d.topo.Found {

@@ -21,16 +21,16 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-// Redis Cluster (broker "redis-cluster"): a stream belongs to the primary that has the slot of its name. Where a primary is
-// lost, the others elect one of its replicas.
+// Redis Cluster (broker "redis-cluster"): a stream belongs to the primary that has the slot of its name. If a primary is lost,
+// the others elect one of its replicas.
 const (
-	clusterCopies  = 3                  // of a message, at most: 9 nodes
-	votes          = 3                  // primaries that an election needs at least: those left are a majority
+	clusterCopies  = 3                  // the most copies of a message: 9 nodes
+	votes          = 3                  // the fewest primaries for an election: the rest is a majority
 	copiesPerShard = "cluster-replicas" // of redis-cli --cluster create
 	clusterName    = "redis-cluster"
 )
 
-// A replica that was asked before it had flushed (WAITAOF) tells of the flush with its next report, a second later.
+// A replica that was asked before its flush (WAITAOF) reports the flush a second later, with its next report.
 var clusterSettings = func() []driver.Setting {
 	settings := slices.Concat(streamSettings, connectionSettings)
 	i := slices.IndexFunc(settings, func(s driver.Setting) bool { return s.Name == "WAIT" })
@@ -62,7 +62,7 @@ func clusterSupports(g driver.Guarantee) error {
 		return driver.Unsupported(fmt.Sprintf("replicas: %d", g.Replicas),
 			"a replica that takes over may not know what was delivered, and delivers it again; at-most-once has 1 here")
 	}
-	g.Replicas = 1 // WAITAOF tells what WAIT doesn't
+	g.Replicas = 1 // WAITAOF covers what WAIT doesn't
 	return supports(g)
 }
 
@@ -88,7 +88,7 @@ func clusterFits(c driver.Config, s driver.Shape) error {
 	return fits(c, s)
 }
 
-// clusterServer implements driver.Kind.Server: any node may become the primary of a stream, so all keep what is promised.
+// clusterServer implements driver.Kind.Server: any node may become the primary of a stream, so all must keep the guarantee.
 func clusterServer(g driver.Guarantee, settings map[string]any) (map[string]any, error) {
 	settings = maps.Clone(settings)
 	if settings == nil {
@@ -130,7 +130,7 @@ func clusterNatives(g driver.Guarantee) []driver.Native {
 	return append(list, driver.Native{Side: driver.ServerSide, Name: copiesPerShard, Value: strconv.Itoa(g.Replicas - 1)})
 }
 
-// everyCopy is how many replicas acks: quorum waits for: all. An election doesn't ask which of them has a message.
+// everyCopy is the number of replicas that acks: quorum waits for: all. An election doesn't consider which of them has a message.
 func everyCopy(g driver.Guarantee) int {
 	if g.Acks != driver.AcksQuorum {
 		return 0
@@ -150,11 +150,11 @@ func openCluster(ctx context.Context, c driver.Config) (driver.Driver, error) {
 	return streams{d}, nil
 }
 
-// inCluster says what is wrong where no node says that it is one of a cluster.
+// inCluster returns an error if no node says that it belongs to a cluster.
 func (d *session) inCluster(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, openBudget)
 	defer cancel()
-	var first error // which speaks for the others: to find out what is wrong takes a while
+	var first error // returned for all others: diagnosing each takes a while
 	for _, address := range d.config.Target.Addresses {
 		client := d.dial(address, nil)
 		about, err := info(ctx, client, "cluster")
@@ -173,11 +173,12 @@ func (d *session) inCluster(ctx context.Context) error {
 	return cmp.Or(first, errors.New("no address to connect to"))
 }
 
-// reachesAll tells which of the nodes that a cluster tells of can't be reached. One that is being formed tells of none.
+// reachesAll checks the addresses of a cluster's nodes, and returns an error for those that can't be reached. A cluster that is
+// being formed lists none.
 func (d *session) reachesAll(ctx context.Context, client *redis.Client, address string) error {
 	shards, err := client.ClusterShards(ctx).Result()
 	if err != nil {
-		return nil //nolint:nilerr // the node has answered before, but may be too old for it
+		return nil //nolint:nilerr // the node has answered before, but may be too old for the command
 	}
 	var told []string
 	for _, s := range shards {
@@ -186,7 +187,7 @@ func (d *session) reachesAll(ctx context.Context, client *redis.Client, address 
 			if d.config.Target.TLS != nil {
 				port = n.TLSPort
 			}
-			if n.Health == "online" && n.Endpoint != "" && n.Endpoint != "?" { // else the node that was asked, or not known
+			if n.Health == "online" && n.Endpoint != "" && n.Endpoint != "?" { // otherwise it is the node that was asked, or not known
 				told = append(told, net.JoinHostPort(n.Endpoint, strconv.FormatInt(port, 10)))
 			}
 		}
@@ -194,11 +195,11 @@ func (d *session) reachesAll(ctx context.Context, client *redis.Client, address 
 	return driver.Advertised(ctx, clusterName, address, "cluster-announce-ip, cluster-announce-port", d.config.Target.Addresses, told)
 }
 
-// dialCluster makes a client that finds the node of each command itself, with one connection to each.
+// dialCluster makes a client that finds the node of each command itself, with one connection to each node.
 func (d *session) dialCluster() *redis.ClusterClient {
 	o := d.options("", nil)
 	c := &redis.ClusterOptions{
-		// The client repeats nothing: a read that it repeats would leave behind what the first one took, and nobody would know.
+		// The client repeats nothing: a repeated read would leave behind the messages of the first one, unnoticed.
 		MaxRedirects: -1,
 		Addrs:        d.config.Target.Addresses, PoolSize: o.PoolSize, MaxActiveConns: o.MaxActiveConns, Username: o.Username, Password: o.Password, Protocol: o.Protocol, ClientName: o.ClientName, Dialer: o.Dialer,
 		PipelinePoolSize: o.PipelinePoolSize, DialerRetries: o.DialerRetries, DialTimeout: o.DialTimeout, ReadTimeout: o.ReadTimeout, WriteTimeout: o.WriteTimeout,
@@ -208,7 +209,7 @@ func (d *session) dialCluster() *redis.ClusterClient {
 	return redis.NewClusterClient(c)
 }
 
-// owner is the address of the primary that has the stream, as far as is known.
+// owner is the address of the primary that has the stream, as far as known.
 func (d *session) owner(ctx context.Context, stream string) (string, error) {
 	if d.cluster == nil {
 		return d.address, nil
@@ -220,7 +221,7 @@ func (d *session) owner(ctx context.Context, stream string) (string, error) {
 	return c.Options().Addr, nil
 }
 
-// elsewhere has the owners asked for anew, and gives that a moment.
+// elsewhere makes the client look up the owners again, and waits a moment.
 func (d *session) elsewhere(ctx context.Context) {
 	if d.cluster != nil {
 		d.cluster.ReloadState(ctx)
@@ -228,7 +229,7 @@ func (d *session) elsewhere(ctx context.Context) {
 	_ = socket.Pause(ctx, retryPause)
 }
 
-// another is a client of its own for commands of any stream.
+// another is a separate client for commands on any stream.
 func (d *session) another() redis.UniversalClient {
 	if d.cluster != nil {
 		return d.dialCluster()
@@ -236,7 +237,7 @@ func (d *session) another() redis.UniversalClient {
 	return d.dial(d.address, nil)
 }
 
-// everywhere asks every node that can take a message.
+// everywhere asks every node that accepts messages.
 func (d *session) everywhere(ctx context.Context, ask func(ctx context.Context, c *redis.Client) error) error {
 	if d.cluster != nil {
 		return d.cluster.ForEachShard(ctx, ask)
@@ -244,7 +245,7 @@ func (d *session) everywhere(ctx context.Context, ask func(ctx context.Context, 
 	return ask(ctx, d.control.(*redis.Client))
 }
 
-// sideBySide reads each stream by a connection of its own: a command names streams of one slot only.
+// sideBySide reads each stream over a connection of its own: a command may name streams of one slot only.
 func (d *session) sideBySide(ctx context.Context, c driver.ConsumerConfig, streams []string, s driver.Sink, ready func()) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -12,7 +12,7 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-// ours are the settings, or the beginnings of their names, that the recipe decides.
+// ours are the settings, or prefixes of settings, that the recipe sets.
 var ours = []string{
 	"bind", "port", "tls-port", "tls-cert", "tls-key", "tls-ca", "tls-replication", "dir", "daemonize", "pidfile", "logfile",
 	"supervised", "include", "unixsocket", "replicaof", "slaveof", "cluster-", "user", "aclfile", "masterauth", "masteruser", "enable-debug-command",
@@ -20,7 +20,7 @@ var ours = []string{
 
 var oursInCluster = []string{"cluster-enabled", "cluster-config-file", "cluster-port", "cluster-announce"}
 
-// The server's words for the first setting that it won't have, and for having accepted all.
+// The server's messages for the first setting that it refuses, and for having accepted all.
 var (
 	complaint = regexp.MustCompile(`>>> '(\S+)[^\n]*'\n([^\n]*)`)
 	satisfied = "Configured to not listen anywhere"
@@ -30,7 +30,7 @@ func configure(ctx context.Context, n *provision.Node) error {
 	text := "save \"\"\nset-proc-title no\n"
 	for _, name := range slices.Sorted(maps.Keys(n.Cluster.Settings)) {
 		value := provision.Text(n.Cluster.Settings[name])
-		if name == copiesPerShard && clustered(n) { // of forming the cluster, no setting of a server
+		if name == copiesPerShard && clustered(n) { // for forming the cluster, not a setting of a server
 			continue
 		}
 		if decided(n, strings.ToLower(name)) {
@@ -50,7 +50,7 @@ func configure(ctx context.Context, n *provision.Node) error {
 	return n.Write(confFile, []byte(text+node(n)))
 }
 
-// decided tells that the recipe decides a setting.
+// decided reports whether the recipe sets a setting.
 func decided(n *provision.Node, name string) bool {
 	list := ours
 	if clustered(n) {
@@ -61,7 +61,7 @@ func decided(n *provision.Node, name string) bool {
 
 func clustered(n *provision.Node) bool { return n.Cluster.Recipe.Broker == clusterName }
 
-// accepted has the server itself check the settings: it is started with nothing to listen on, which it notices last.
+// accepted makes the server itself check the settings: it is started with nothing to listen on, which it notices last.
 func accepted(ctx context.Context, n *provision.Node, text string) error {
 	if len(n.Cluster.Settings) == 0 {
 		return nil
@@ -81,7 +81,7 @@ func accepted(ctx context.Context, n *provision.Node, text string) error {
 	switch {
 	case m == nil:
 		return fmt.Errorf("check the server settings: %w\n%s", err, out)
-	case strings.Contains(m[2], "Module"): // since 8.0 an unknown name is held for a module's
+	case strings.Contains(m[2], "Module"): // since 8.0 an unknown name is taken for a module's
 		m[2] = "the server has no such setting"
 	}
 	return &provision.ErrSetting{Name: m[1], Reason: m[2]}
@@ -91,7 +91,7 @@ const confFile = "redis.conf"
 
 func conf(n *provision.Node) string { return filepath.Join(n.Dir, confFile) }
 
-// node is what makes the node ours.
+// node are the settings that identify the node as ours.
 func node(n *provision.Node) string {
 	port := "port"
 	text := fmt.Sprintf("bind 127.0.0.1\ndir %s\n", n.Data)
@@ -118,7 +118,7 @@ func node(n *provision.Node) string {
 	return text
 }
 
-// sharedPassword is what a replica says to its primary where everybody has one password.
+// sharedPassword is the replica's password for its primary if all nodes have the same password.
 func sharedPassword(n *provision.Node) string {
 	if password := n.Cluster.Settings["requirepass"]; password != nil {
 		return fmt.Sprintf("masterauth %v\n", password)

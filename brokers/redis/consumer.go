@@ -11,8 +11,7 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// Consume is one consumer of the group that its subscription is. A lost connection is made anew until ctx ends; what
-// was not acknowledged on it is read again.
+// Consume is one consumer of its subscription's group. It reconnects until ctx ends; unacknowledged messages are read again.
 func (d *session) Consume(ctx context.Context, c driver.ConsumerConfig, s driver.Sink, ready func()) error {
 	if err := driver.TakeTurnsAtPartitions(d.config.Guarantee, d.config.Topic, c.ID+1, len(d.streams[c.Topic])); err != nil {
 		return err
@@ -44,7 +43,7 @@ func (d *session) keepConsuming(ctx context.Context, c driver.ConsumerConfig, st
 		if ctx.Err() != nil {
 			return nil
 		}
-		// The node that had the streams may be gone, and the driver not know it yet.
+		// The node with the streams may be gone without the driver knowing it yet.
 		if denied(err) || !up && (d.cluster == nil || !lost(err) || opening.Err() != nil) {
 			return fmt.Errorf("consume from %s: %w", streams[0], d.refused(ctx, streams[0], err))
 		}
@@ -53,7 +52,7 @@ func (d *session) keepConsuming(ctx context.Context, c driver.ConsumerConfig, st
 	}
 }
 
-// errInterrupted ends a connection on which the consumer had been registered.
+// errInterrupted ends a connection on which the consumer was registered.
 var errInterrupted = errors.New("interrupted")
 
 func (d *session) consume(ctx context.Context, c driver.ConsumerConfig, streams []string, s driver.Sink, registered func(), again bool) error {
@@ -68,9 +67,9 @@ func (d *session) consume(ctx context.Context, c driver.ConsumerConfig, streams 
 		client = d.dial(address, nil)
 	}
 	defer client.Close()
-	defer context.AfterFunc(ctx, func() { _ = client.Close() })() // nothing else ends a read that waits
+	defer context.AfterFunc(ctx, func() { _ = client.Close() })() // only this ends a waiting read
 	group, name := d.subscriptions[c.Subscription], fmt.Sprintf("c%d", c.ID)
-	if again && !d.found { // what is in memory only is gone after a restart, and what came since has not been read
+	if again && !d.found { // groups in memory only are lost in a restart, and messages since then have not been read
 		if err := d.groups(ctx, client, streams, "0"); err != nil {
 			return err
 		}
@@ -89,8 +88,8 @@ func (d *session) consume(ctx context.Context, c driver.ConsumerConfig, streams 
 	if driver.UsesStock(d.config.Client) {
 		read = d.stockReader(client, streams, group, name, s, c.Headers).read
 	}
-	// What an earlier connection left behind comes first, and again whenever nothing else comes: one of its commands
-	// may have been waiting in a frozen server.
+	// Pending messages of an earlier connection come first, and again whenever nothing else comes: one of its commands may have
+	// been waiting in a frozen server.
 	behind := true
 	for {
 		n, err := read(ctx, behind)
@@ -103,21 +102,21 @@ func (d *session) consume(ctx context.Context, c driver.ConsumerConfig, streams 
 	}
 }
 
-// reader reads the streams of one topic for one consumer. Each round trip acknowledges what the one before has
-// delivered, and reads on; the acknowledgement doesn't wait for new messages, only the read does.
+// reader reads the streams of one topic for one consumer. Each round trip acknowledges the messages of the one before, and reads
+// on; only the read waits for new messages, not the acknowledgement.
 type reader struct {
 	client   redis.UniversalClient
 	sink     driver.Sink
 	fresh    []any // XREADGROUP of new messages
-	pending  []any // and of those delivered before and not acknowledged
+	pending  []any // XREADGROUP of delivered and unacknowledged messages
 	acks     map[string]*acks
-	due      []*acks // those that the last read has given ids
+	due      []*acks // those with IDs from the last read
 	messages []message
 	came     driver.Batch
 	count    int
 }
 
-// acks is an XACK of one stream. The ids lie in the last reply.
+// acks is an XACK of one stream. The IDs are slices of the last reply.
 type acks struct {
 	args []any
 	ids  []body
@@ -147,7 +146,7 @@ func (d *session) reader(client redis.UniversalClient, streams []string, group, 
 	return r
 }
 
-// read delivers what comes, n messages, or nothing in time.
+// read delivers n messages, or returns after a time without any.
 func (r *reader) read(ctx context.Context, behind bool) (n int, err error) {
 	args := r.fresh
 	if behind {
@@ -176,7 +175,7 @@ func (r *reader) read(ctx context.Context, behind bool) (n int, err error) {
 
 func (r *reader) deliver(a *acks, list []message) {
 	for i := range list {
-		if list[i].payload != nil { // else trimmed before it could be read again
+		if list[i].payload != nil { // otherwise it was trimmed before it could be read again
 			r.came.Add(list[i].payload, list[i].header)
 		}
 	}
@@ -185,7 +184,7 @@ func (r *reader) deliver(a *acks, list []message) {
 		return
 	}
 	r.due = append(r.due, a)
-	if len(a.ids) < len(list) { // made for the streams that are busy: there may be thousands
+	if len(a.ids) < len(list) { // allocated only for busy streams: there may be thousands
 		a.ids = make([]body, r.count)
 	}
 	for i := range list {

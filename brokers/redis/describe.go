@@ -10,7 +10,7 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// telling are the settings that bear on what is kept and on speed; others hold passwords.
+// telling are the settings that matter for persistence and speed; others hold passwords.
 var telling = []string{"appendonly", "appendfsync", "save", "maxmemory", "maxmemory-policy", "io-threads", "databases", "min-replicas-to-write"}
 
 // Describe implements driver.Describer.
@@ -18,7 +18,7 @@ func (d *session) Describe(ctx context.Context) (driver.Description, error) {
 	return describe(ctx, d.control)
 }
 
-// describe asks INFO who the server is, and CONFIG GET, where the user may, for its settings.
+// describe asks the server for its identity (INFO) and, if the user may, its settings (CONFIG GET).
 func describe(ctx context.Context, c redis.UniversalClient) (driver.Description, error) {
 	text, err := c.Info(ctx, "server").Result()
 	if err != nil {
@@ -31,7 +31,7 @@ func describe(ctx context.Context, c redis.UniversalClient) (driver.Description,
 		}
 	}
 	said := driver.Description{Product: "redis", Version: info["redis_version"]}
-	if version := info["valkey_version"]; version != "" { // its redis_version is what it is compatible with
+	if version := info["valkey_version"]; version != "" { // redis_version is the version that it is compatible with
 		said.Product, said.Version = "valkey", version
 	}
 	settings := map[string]any{}

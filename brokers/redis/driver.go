@@ -78,12 +78,12 @@ func supports(g driver.Guarantee) error {
 
 type session struct {
 	config        driver.Config
-	address       string                // of the node that takes writes
-	cluster       *redis.ClusterClient  // nil: one node takes all writes
+	address       string                // of the node that accepts writes
+	cluster       *redis.ClusterClient  // nil: one node accepts all writes
 	control       redis.UniversalClient // for Setup, trimming and Clean
 	streams       [][]string            // by topic, by partition
 	subscriptions []string              // groups
-	found         bool                  // the streams are somebody else's
+	found         bool                  // the streams belong to another application
 	before        map[string]string
 	stopTrim      context.CancelFunc
 	trimmed       chan struct{}
@@ -92,7 +92,7 @@ type session struct {
 // fits implements driver.Kind.Fits.
 func fits(c driver.Config, _ driver.Shape) error {
 	for _, name := range []string{"BLOCK", "WAIT"} {
-		// 0 means for ever to the server.
+		// The server takes 0 for ever.
 		if v, most := c.Client.Duration(name), c.Client.Duration("ReadTimeout"); v < time.Millisecond || v >= most {
 			return driver.Unsupported("client."+name, "%v is not between 1ms and the ReadTimeout of %v", v, most)
 		}
@@ -125,7 +125,7 @@ func connected(ctx context.Context, c driver.Config) (*session, error) {
 	return d, nil
 }
 
-// setupAtOnce is for how many streams one pipeline makes the groups.
+// setupAtOnce is the number of streams whose groups one pipeline creates.
 const setupAtOnce = 500
 
 // Setup makes a stream for each partition and on it a group for each subscription.
@@ -151,7 +151,7 @@ func (d *session) Setup(ctx context.Context, t driver.Topology) error {
 	if d.found = t.Found; d.found {
 		return d.find(ctx, t)
 	}
-	if t.Existing { // who made them trims them
+	if t.Existing { // the process that made them trims them
 		return nil
 	}
 	for some := range slices.Chunk(slices.Concat(d.streams...), setupAtOnce) {
@@ -163,7 +163,7 @@ func (d *session) Setup(ctx context.Context, t driver.Topology) error {
 	return nil
 }
 
-// groups makes every subscription's group on streams, to be read from an id on; one that exists is left alone.
+// groups creates every subscription's group on streams, to be read from an ID on; existing groups are left unchanged.
 func (d *session) groups(ctx context.Context, c redis.UniversalClient, streams []string, from string) error {
 	if len(d.subscriptions) == 0 {
 		return nil
@@ -174,7 +174,7 @@ func (d *session) groups(ctx context.Context, c redis.UniversalClient, streams [
 			pipeline.XGroupCreateMkStream(ctx, stream, group, from)
 		}
 	}
-	commands, _ := pipeline.Exec(ctx) // each command has its error
+	commands, _ := pipeline.Exec(ctx) // each command has its own error
 	for i, command := range commands {
 		if err := command.Err(); err != nil && !strings.HasPrefix(err.Error(), "BUSYGROUP") {
 			groups := len(d.subscriptions)
@@ -196,14 +196,14 @@ func choose(names []place, key []byte, turn *int) place {
 	return names[*turn]
 }
 
-// Clean removes the streams and puts the server's persistence back, or of streams that are somebody else's removes the groups.
+// Clean removes the streams and restores the server's persistence; on streams of another application it only removes the groups.
 func (d *session) Clean(ctx context.Context) error {
 	d.endTrim()
 	if d.found {
 		return d.unfind(ctx)
 	}
 	for some := range slices.Chunk(slices.Concat(d.streams...), setupAtOnce) {
-		pipeline := d.control.Pipeline() // a command names streams of one slot only
+		pipeline := d.control.Pipeline() // a command may name streams of one slot only
 		for _, stream := range some {
 			pipeline.Unlink(ctx, stream)
 		}
@@ -216,6 +216,6 @@ func (d *session) Clean(ctx context.Context) error {
 
 func (d *session) Close() error {
 	d.endTrim()
-	_ = d.control.Close() // an error says that the connection was lost already
+	_ = d.control.Close() // an error means that the connection was lost already
 	return nil
 }

@@ -14,8 +14,8 @@ import (
 
 const hashSlots = 16384
 
-// clusterRecipe starts the same servers as one Redis Cluster: the first nodes are the primaries, each with an equal share
-// of the slots, the others their replicas in turn.
+// clusterRecipe starts the same servers as one Redis Cluster: the first nodes are the primaries, each with an equal share of the
+// slots, the others their replicas in turn.
 func clusterRecipe() *provision.Recipe {
 	r := recipe()
 	r.Ports, r.MaxNodes = []string{"client", "bus"}, clusterNodes(clusterCopies)
@@ -23,7 +23,7 @@ func clusterRecipe() *provision.Recipe {
 	return r
 }
 
-// replicasEach is how many replicas each primary of the cluster gets.
+// replicasEach is the number of replicas of each primary.
 func replicasEach(c *provision.Cluster) (int, error) {
 	given, ok := c.Settings[copiesPerShard]
 	if !ok {
@@ -44,7 +44,7 @@ func configureCluster(ctx context.Context, n *provision.Node) error {
 	return configure(ctx, n)
 }
 
-// clusterNode is what makes the node one of a cluster.
+// clusterNode are the settings of a cluster node.
 func clusterNode(n *provision.Node) string {
 	text := fmt.Sprintf("cluster-enabled yes\ncluster-config-file nodes.conf\ncluster-port %d\n", n.Ports["bus"])
 	if n.Cluster.TLS != nil {
@@ -56,8 +56,8 @@ func clusterNode(n *provision.Node) string {
 	return text
 }
 
-// clusterFormed makes the cluster, a step with each call, and reports whether every node knows all of it and every replica
-// has its primary's data.
+// clusterFormed creates the cluster, one step with each call, and returns an error until every node knows all of it and every
+// replica has its primary's data.
 func clusterFormed(ctx context.Context, c *provision.Cluster) error {
 	replicas, err := replicasEach(c)
 	if err != nil {
@@ -99,7 +99,7 @@ func clusterFormed(ctx context.Context, c *provision.Cluster) error {
 	return err
 }
 
-// introduce gives a node that knows no other its slots, and has it meet the first.
+// introduce assigns slots to a node that knows no other node, and makes it meet the first one.
 func introduce(ctx context.Context, c *provision.Cluster, client *redis.Client, i, primaries int) error {
 	about, err := client.ClusterInfo(ctx).Result()
 	state := fields(about)
@@ -123,7 +123,7 @@ func introduce(ctx context.Context, c *provision.Cluster, client *redis.Client, 
 	return client.Do(ctx, "cluster", "meet", "127.0.0.1", first["client"], first["bus"]).Err()
 }
 
-// follow makes a node the replica of a primary, as soon as it has heard of it.
+// follow makes a node the replica of a primary as soon as it knows that primary.
 func follow(ctx context.Context, client, primary *redis.Client) error {
 	about, err := info(ctx, client, "replication")
 	if err != nil || about["role"] == "slave" {
@@ -136,7 +136,7 @@ func follow(ctx context.Context, client, primary *redis.Client) error {
 	return client.ClusterReplicate(ctx, id).Err()
 }
 
-// busiest is the primary with the most streams: of several leaders the one whose loss is felt most.
+// busiest is the primary with the most streams: of several leaders the one whose loss has the largest effect.
 func busiest(ctx context.Context, c *provision.Cluster) (int, error) {
 	id, most := 0, int64(-1)
 	err := eachPrimary(ctx, c, func(n *provision.Node, client *redis.Client, _ map[string]string) error {
@@ -152,7 +152,7 @@ func busiest(ctx context.Context, c *provision.Cluster) (int, error) {
 	return id, nil
 }
 
-// everyShard counts the nodes that have a primary's data, itself among them: the fewest of all primaries.
+// everyShard returns the smallest number of nodes that have a primary's data, itself included, over all primaries.
 func everyShard(ctx context.Context, c *provision.Cluster) (int, error) {
 	least := math.MaxInt
 	err := eachPrimary(ctx, c, func(_ *provision.Node, _ *redis.Client, about map[string]string) error {
@@ -165,7 +165,7 @@ func everyShard(ctx context.Context, c *provision.Cluster) (int, error) {
 	return least, nil
 }
 
-// eachPrimary calls do with every node that answers and takes writes, and what it says of its replicas.
+// eachPrimary calls do with every node that answers and accepts writes, and its report on its replicas.
 func eachPrimary(ctx context.Context, c *provision.Cluster, do func(n *provision.Node, client *redis.Client, about map[string]string) error) error {
 	var errs []error
 	for _, n := range c.Nodes {

@@ -7,7 +7,7 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-const marks = ":/" // in names of keys and channels
+const marks = ":/" // allowed in names of keys and channels
 
 // hears implements driver.Kind.Found for channels.
 func hears(_ driver.Config, s driver.Shape) error {
@@ -25,7 +25,7 @@ func finds(_ driver.Config, s driver.Shape) error {
 	return nil
 }
 
-// find makes the groups of t on streams that are somebody else's.
+// find creates the groups of t on streams of another application.
 func (d *session) find(ctx context.Context, t driver.Topology) error {
 	from := "$"
 	if t.Past {

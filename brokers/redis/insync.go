@@ -6,7 +6,7 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-// inSync counts the primary and the replicas that are connected and have its data.
+// inSync counts the primary and the connected replicas that have its data.
 func inSync(ctx context.Context, c *provision.Cluster) (int, error) {
 	id, err := leader(ctx, c)
 	if err != nil {

@@ -29,9 +29,8 @@ const (
 
 var errLost = fmt.Errorf("redis: %w", driver.ErrDisconnected)
 
-// dial makes a client with one connection to address, made when it is first needed and made anew when it is lost.
-// The client sends nothing twice: a command whose reply is missing has failed. reading is called before every read of the
-// connection, by its reader; nil: not wanted.
+// dial makes a client with one connection to address, opened when first needed and reopened when lost. The client sends nothing
+// twice: a command without a reply has failed. If reading is not nil, the connection's reader calls it before every read.
 func (d *session) dial(address string, reading func()) *redis.Client {
 	return redis.NewClient(d.options(address, reading))
 }
@@ -63,14 +62,14 @@ func (d *session) options(address string, reading func()) *redis.Options {
 	}
 }
 
-// connect is bounded: the client's context may be that of a whole run.
+// connect has a time limit of its own: the client's context may last for a whole run.
 func connect(ctx context.Context, address string, secure *tls.Config) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, openBudget)
 	defer cancel()
 	return socket.Dial(ctx, address, secure)
 }
 
-// overheard is a connection whose reads are told of. What the client knows to ask of a socket it can still ask.
+// overheard wraps a connection and calls reading before each read. It keeps the socket's other interfaces for the client.
 func overheard(conn net.Conn, reading func()) net.Conn {
 	if tcp, ok := conn.(*net.TCPConn); ok {
 		return &overheardSocket{tcp, reading}
@@ -92,7 +91,7 @@ type overheardSocket struct {
 
 func (c *overheardSocket) Read(p []byte) (int, error) { c.reading(); return c.TCPConn.Read(p) }
 
-// primary finds the node that takes writes, and says what is wrong with the nodes that can't be asked.
+// primary finds the node that accepts writes, and explains what is wrong with nodes that can't be asked.
 func (d *session) primary(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, openBudget)
 	defer cancel()
@@ -120,7 +119,7 @@ func (d *session) primary(ctx context.Context) (string, error) {
 	return "", errors.Join(errs...)
 }
 
-// refusal tells a refusal from a connection that never came about.
+// refusal distinguishes a refusal from a failed connection.
 func refusal(address string, t driver.Target, err error) error {
 	var reply redis.Error
 	switch {
@@ -135,7 +134,7 @@ func refusal(address string, t driver.Target, err error) error {
 	return driver.Refused("redis", address, err)
 }
 
-// refused is refusal by the node that has a stream.
+// refused is refusal for the node that has a stream.
 func (d *session) refused(ctx context.Context, stream string, err error) error {
 	address, unknown := d.owner(ctx, stream)
 	if unknown != nil {
@@ -144,15 +143,16 @@ func (d *session) refused(ctx context.Context, stream string, err error) error {
 	return refusal(address, d.config.Target, err)
 }
 
-// greeting is the error that a server says unasked to whoever connects, before it hangs up; nil: it says none. The client library takes it for
-// the answer of a server that doesn't know HELLO, goes on, and reports a broken connection. Over TLS a server hangs up without a word.
+// greeting is the error that a server sends to a new connection unasked before it closes it; nil if there is none. The client
+// library takes it for the answer of a server without HELLO, continues, and reports a broken connection. Over TLS a server closes
+// without an error.
 func greeting(address string, t driver.Target) error {
 	if t.TLS != nil {
 		return nil
 	}
 	conn, err := connect(context.Background(), address, nil)
 	if err != nil {
-		return nil //nolint:nilerr // it is the client's own error that is explained
+		return nil //nolint:nilerr // the caller explains the client's own error
 	}
 	defer conn.Close()
 	_ = conn.SetReadDeadline(time.Now().Add(retryPause)) // any other server waits for a command
@@ -167,16 +167,16 @@ func greeting(address string, t driver.Target) error {
 	return nil
 }
 
-// passing are the beginnings of errors that pass: the server reads its files, or another one has the stream or soon will.
+// passing are the prefixes of temporary errors: the server loads its files, or another node has the stream or soon will.
 var passing = []string{"LOADING", "MOVED", "ASK ", "TRYAGAIN", "CLUSTERDOWN", "READONLY", "UNBLOCKED"}
 
-// lost tells a broken connection, or an error that passes, from one that the server will reply again.
+// lost distinguishes a broken connection, or a temporary error, from an error that the server would send again.
 func lost(err error) bool {
 	var reply redis.Error
 	return err != nil && (!errors.As(err, &reply) || slices.ContainsFunc(passing, func(p string) bool { return strings.HasPrefix(reply.Error(), p) }))
 }
 
-// denied tells that the user lacks a right, which no attempt after this one changes.
+// denied reports whether the user lacks a right, which no further attempt changes.
 func denied(err error) bool {
 	var reply redis.Error
 	return errors.As(err, &reply) && strings.HasPrefix(reply.Error(), "NOPERM")

@@ -6,7 +6,7 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// natives of streams. The server's settings are made by Setup (CONFIG SET) on a server that was started for the point.
+// natives are the settings of streams. Setup sets those of the server (CONFIG SET) if it was started for the point.
 func natives(g driver.Guarantee) []driver.Native {
 	list := []driver.Native{{Side: driver.ProducerSide, Name: "XADD"}}
 	if g.Acks == driver.AcksNone {

@@ -17,35 +17,35 @@ import (
 
 var errClosed = errors.New("the producer was closed before the server replied; the message may have been stored all the same")
 
-// pipe sends the commands of a producer on one connection, those that gathered while the last replies were awaited in
-// one pipeline:
+// pipe sends the commands of a producer on one connection. Commands that gather while the last replies are awaited go into one
+// pipeline:
 //
 //	Send ── slots ──> queue ──(run)──> write all, read all ──> Done
 //
-// The contract's Send must not wait for replies, the client's Exec does, hence the goroutine.
+// The contract's Send must not wait for replies, but the client's Exec does, hence the goroutine.
 type pipe struct {
 	client redis.UniversalClient
-	// elsewhere connects anew after a lost connection, to the node that has the streams then, and pauses; nil: the client connects
-	// anew by itself.
+	// elsewhere connects after a lost connection to the node that has the streams then, and pauses; nil: the client reconnects by
+	// itself.
 	elsewhere func(ctx context.Context) redis.UniversalClient
 	receipts  driver.Receipts
 	most      int           // commands per pipeline
-	command   []redis.Cmder // by slot; the producer's
-	// fresh has the client make the command of a slot, as applications do; nil: those in command are used again.
+	command   []redis.Cmder // by slot; of the producer
+	// fresh makes the client build the command of a slot, as applications do; nil: the commands in command are reused.
 	fresh func(ctx context.Context, pipeline redis.Pipeliner, slot uint32) redis.Cmder
 	last  redis.Cmder  // ends every pipeline; nil: none
-	judge func() error // of last
+	judge func() error // reads the reply of last
 
-	// Where no acknowledgement is asked for, messages are completed when their pipeline is written, which is when the
-	// client begins to read its replies; what they say belongs to no message. run's own.
+	// Without acknowledgements, messages are completed when their pipeline is written, which is when the client begins to read
+	// its replies; the replies then belong to no message. Used by run only.
 	unanswered bool
 	writing    []uint32 // the slots of the pipeline, until then
 	encoded    uint32   // the slot whose command was written last
 
 	mu      sync.Mutex
 	queue   []uint32
-	cut     bool // a connection was lost; only what is sent again is accepted, for it comes first
-	again   bool // what gets lost is sent again
+	cut     bool // a connection was lost; only resent messages are accepted, because they come first
+	again   bool // lost messages are sent again
 	closed  bool
 	awake   chan struct{} // holds one wake-up
 	ended   chan struct{}
@@ -62,7 +62,7 @@ func newPipe(r driver.Receipts, command []redis.Cmder, most int) *pipe {
 	return p
 }
 
-// send queues batch, or completes it if a connection was lost and something else has to come first.
+// send queues batch, or completes it with an error if a connection was lost and other messages have to come first.
 func (p *pipe) send(batch []driver.Message) {
 	if len(batch) == 0 {
 		return
@@ -138,7 +138,7 @@ func (p *pipe) rest() {
 	}
 }
 
-// giveUp completes what a lost connection has left in the queue, too: it must not overtake what is sent again.
+// giveUp also completes the queued messages after a lost connection: they must not overtake the resent ones.
 func (p *pipe) giveUp(taken []uint32) {
 	p.mu.Lock()
 	left := append(slices.Clone(taken), p.queue...)
@@ -149,8 +149,8 @@ func (p *pipe) giveUp(taken []uint32) {
 	}
 }
 
-// exec settles slots and reports whether the connection lives. After a lost one run pauses, so that a dead server costs
-// no more than an attempt now and then; back-pressure is then felt as a lack of slots.
+// exec settles slots and reports whether the connection lives. After a lost one run pauses, so that a dead server costs only an
+// attempt now and then; senders then run out of slots.
 func (p *pipe) exec(slots []uint32) (alive bool) {
 	if p.stopped.Err() != nil {
 		p.receipts.Done(slots, errClosed)
@@ -174,7 +174,7 @@ func (p *pipe) exec(slots []uint32) (alive bool) {
 	}
 	_, err := pipeline.Exec(context.Background())
 	if p.unanswered && p.writing == nil {
-		if err != nil && !lost(err) { // of a message that is completed
+		if err != nil && !lost(err) { // of a completed message
 			driver.Refuse(p.receipts, err)
 		}
 		return !lost(err)
@@ -197,7 +197,7 @@ func (p *pipe) exec(slots []uint32) (alive bool) {
 	}
 	for from, to := 0, 0; from < len(slots); from = to {
 		fate := p.command[slots[from]].Err()
-		for to = from + 1; to < len(slots) && p.command[slots[to]].Err() == fate; to++ { //nolint:errorlint // the same
+		for to = from + 1; to < len(slots) && p.command[slots[to]].Err() == fate; to++ { //nolint:errorlint // with the same outcome
 		}
 		if fate == nil && p.last != nil {
 			fate = p.judge()
@@ -210,7 +210,7 @@ func (p *pipe) exec(slots []uint32) (alive bool) {
 	return alive
 }
 
-// handOver completes a pipeline that is written whole. A connection that is made for it is read from before that.
+// handOver completes a pipeline once it is written whole. A new connection is read from before that.
 func (p *pipe) handOver() {
 	if n := len(p.writing); n > 0 && p.encoded == p.writing[n-1] {
 		p.receipts.Done(p.writing, nil)
@@ -218,7 +218,7 @@ func (p *pipe) handOver() {
 	}
 }
 
-// close gives the last replies a moment, then closes the connection, which fails what is still awaited.
+// close waits a moment for the last replies, then closes the connection, which fails the rest.
 func (p *pipe) close() {
 	p.mu.Lock()
 	p.closed = true

@@ -13,10 +13,10 @@ import (
 	"github.com/brokermark/brokermark/internal/driver/resend"
 )
 
-// producer adds to streams, or publishes to channels. Everything of a command is made once per slot: only stream and payload change.
+// producer adds to streams, or publishes to channels. Each slot's command is allocated once: only stream and payload change.
 type producer struct {
-	pipes   []*pipe            // one for each node that has streams: several in a cluster alone
-	parts   [][]driver.Message // of a batch, by pipe
+	pipes   []*pipe            // one for each node that has streams: several only in a cluster
+	parts   [][]driver.Message // messages of a batch, by pipe
 	places  [][]place          // by topic, by partition
 	turns   []int              // by topic
 	command []redis.Cmder      // by slot
@@ -24,19 +24,19 @@ type producer struct {
 	bodies  []outgoing
 }
 
-// place is a stream or channel, and the pipe that leads there.
+// place is a stream or channel, and the pipe to its node.
 type place struct {
 	name any
 	pipe int
 }
 
-// body is a payload as the client encodes it without boxing it anew for every message.
+// body is a payload that the client encodes without boxing it for every message.
 type body struct{ bytes []byte }
 
-// MarshalBinary implements encoding.BinaryMarshaler, which is what the client calls.
+// MarshalBinary implements encoding.BinaryMarshaler, which the client calls.
 func (b *body) MarshalBinary() ([]byte, error) { return b.bytes, nil }
 
-// outgoing is the body of a slot, which notes that it was written.
+// outgoing is the body of a slot, which notes when it is written.
 type outgoing struct {
 	body
 	headers []body
@@ -50,9 +50,9 @@ func (o *outgoing) MarshalBinary() ([]byte, error) {
 	return o.bytes, nil
 }
 
-const nameArg = 1 // where the name of the stream or channel stands in a command
+const nameArg = 1 // index of the stream's or channel's name in a command
 
-// newProducer makes a producer whose command for a slot is what template says, to a stream or channel not yet named.
+// newProducer makes a producer. template returns the command of a slot, for a stream or channel that is set later.
 func (d *session) newProducer(ctx context.Context, c driver.ProducerConfig, r driver.Receipts, template func(p *producer, slot uint32) []any) (*producer, error) {
 	p := &producer{
 		turns: make([]int, len(d.streams)), command: make([]redis.Cmder, c.InFlight), args: make([][]any, c.InFlight), bodies: make([]outgoing, c.InFlight),
@@ -66,7 +66,7 @@ func (d *session) newProducer(ctx context.Context, c driver.ProducerConfig, r dr
 				p.drop()
 				return nil, err
 			}
-			if places[i].name = s; driver.UsesStock(d.config.Client) { // whose client finds the nodes itself
+			if places[i].name = s; driver.UsesStock(d.config.Client) { // its client finds the nodes itself
 				address = ""
 			}
 			pipe, ok := nodes[address]
@@ -92,7 +92,7 @@ func (d *session) newProducer(ctx context.Context, c driver.ProducerConfig, r dr
 	return p, nil
 }
 
-// addPipe makes the pipe to the node that has a stream.
+// addPipe adds the pipe to the node that has a stream.
 func (p *producer) addPipe(ctx context.Context, d *session, stream string, r driver.Receipts) error {
 	pipe := newPipe(r, p.command, int(d.config.Client.Int("pipeline")))
 	var reading func()
@@ -128,7 +128,7 @@ func (p *producer) addPipe(ctx context.Context, d *session, stream string, r dri
 	return nil
 }
 
-// drop closes the connections of a producer that comes to nothing.
+// drop closes the connections of a producer that could not be made.
 func (p *producer) drop() {
 	for _, pipe := range p.pipes {
 		_ = pipe.client.Close()
@@ -145,7 +145,7 @@ func (p *producer) start() {
 // name is the stream or channel of the message in slot.
 func (p *producer) name(slot uint32) string { return p.args[slot][nameArg].(string) }
 
-// payload is what the client is given of it; where there is no answer it has to note that it was written.
+// payload is the payload as the client gets it; without replies it has to note when it is written.
 func (p *producer) payload(slot uint32) any {
 	if p.bodies[slot].pipe.unanswered {
 		return &p.bodies[slot]
@@ -153,14 +153,14 @@ func (p *producer) payload(slot uint32) any {
 	return p.bodies[slot].bytes
 }
 
-// payloadField is the field of an entry that holds the payload. Headers are fields of their own, behind their prefix, so that none is taken
-// for it. The payload is the last field: it notes that the entry was written.
+// payloadField is the field of an entry that holds the payload. Headers are separate fields with a prefix, so that none is
+// mistaken for it. The payload is the last field, because it notes that the entry was written.
 const (
 	payloadField = "d"
 	headerPrefix = "h."
 )
 
-// fields are those of a slot's entry.
+// fields are the fields of a slot's entry.
 func (p *producer) fields(headers []string, slot uint32, payload any) (list []any) {
 	for i, name := range headers {
 		list = append(list, headerPrefix+name, &p.bodies[slot].headers[i])
@@ -203,7 +203,7 @@ func (d *session) producer(ctx context.Context, c driver.ProducerConfig, r drive
 	return p, nil
 }
 
-// awaited is how many replicas make a majority together with the primary.
+// awaited is the number of replicas that form a majority together with the primary.
 func awaited(g driver.Guarantee) int {
 	if g.Acks != driver.AcksQuorum {
 		return 0
@@ -218,8 +218,8 @@ func (d *session) awaited() int {
 	return awaited(d.config.Guarantee)
 }
 
-// awaitCopies ends every pipeline with WAIT: so many replicas have all that this connection has written so far. WAITAOF
-// answers that this server and so many replicas have flushed it, too.
+// awaitCopies ends every pipeline with WAIT: need replicas have everything that this connection has written so far. WAITAOF
+// answers that this server and that many replicas have also flushed it.
 func (d *session) awaitCopies(p *pipe, need int) {
 	most := d.config.Client.Duration("WAIT").Milliseconds()
 	ctx := context.Background()
@@ -270,7 +270,7 @@ func (p *producer) Send(_ context.Context, batch []driver.Message) error {
 	return nil
 }
 
-// Flush has nothing to do: what is queued is on its way.
+// Flush does nothing: queued messages are sent at once.
 func (p *producer) Flush(context.Context) error { return nil }
 
 // Close implements driver.Producer.

@@ -9,7 +9,7 @@ import (
 func init() {
 	catalog.Add(catalog.Product{
 		Name: "redis", Driver: driverKind(), Recipe: recipe(), Tools: []maker.Tool{redisBenchmark()},
-		// A read names every stream, and takes the longer the more there are.
+		// A read names every stream, and takes longer with more streams.
 		Defaults: usual.Defaults{Tuning: tuning, Persistence: usual.MemoryAtMostOnce, Sharing: 64, Speed: usual.Speed{Rate: 100_000, Flushed: 5000, Alone: 0.0002, Start: 1}},
 	})
 	catalog.Add(catalog.Product{

@@ -68,7 +68,7 @@ func openPubsub(ctx context.Context, c driver.Config) (driver.Driver, error) {
 	return channels{d}, nil
 }
 
-// Setup has nothing to create: a channel exists while somebody subscribes to it.
+// Setup creates nothing: a channel exists while it has subscribers.
 func (d channels) Setup(_ context.Context, t driver.Topology) error {
 	if err := whole(d.config, t.Shape()); err != nil {
 		return err
@@ -79,7 +79,7 @@ func (d channels) Setup(_ context.Context, t driver.Topology) error {
 	return nil
 }
 
-// Clean has nothing to remove.
+// Clean removes nothing.
 func (channels) Clean(context.Context) error { return nil }
 
 func (d channels) Producer(ctx context.Context, c driver.ProducerConfig, r driver.Receipts) (driver.Producer, error) {
@@ -99,9 +99,9 @@ func (d channels) Producer(ctx context.Context, c driver.ProducerConfig, r drive
 	return p, nil
 }
 
-// Consume is the subscriber of a subscription. The client subscribes again when the connection is lost; what is
-// published meanwhile is gone. A message that finds Channel full waits until there is room: after the client's own minute it would be
-// dropped, and nothing but a log line would say so.
+// Consume is the subscriber of a subscription. The client subscribes again after a lost connection; messages published meanwhile
+// are lost. A message waits as long as Channel is full: after the client's default of a minute it would be dropped with nothing
+// but a log line.
 func (d channels) Consume(ctx context.Context, c driver.ConsumerConfig, s driver.Sink, ready func()) error {
 	if err := alone(d.config.Guarantee, d.config.Topic, c.ID+1, 1); err != nil {
 		return err

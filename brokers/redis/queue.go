@@ -7,11 +7,11 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// streams drives what keeps messages, so that it can be asked for its queues; channels keep nothing.
+// streams drives streams, which keep messages, so that queues can be asked for; channels keep nothing.
 type streams struct{ *session }
 
-// Queue asks every stream of the topic for its subscription's group (XINFO): entries that the group has not read yet, and
-// those that its consumers have not acknowledged.
+// Queue asks every stream of the topic for its subscription's group (XINFO): entries that the group has not read yet, and those
+// that its consumers have not acknowledged.
 func (d streams) Queue(ctx context.Context, topic, subscription int) (q driver.Queue, err error) {
 	for _, stream := range d.streams[topic] {
 		info, err := d.control.XInfoStream(ctx, stream).Result()
@@ -31,7 +31,7 @@ func (d streams) Queue(ctx context.Context, topic, subscription int) (q driver.Q
 			q.Published += info.EntriesAdded
 			q.Delivered += g.EntriesRead
 			q.Unacked += g.Pending
-			// The server's own lag is unknown where entries were deleted in front of the group.
+			// The server's own lag is unknown if entries ahead of the group were deleted.
 			q.Waiting += max(0, info.EntriesAdded-g.EntriesRead)
 		}
 		if !found {

@@ -13,7 +13,7 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-// source is where a version comes from: a suite of Debian, and the server's name there.
+// source is the origin of a version: a suite of Debian, and the server's name there.
 type source struct{ suite, server string }
 
 var sources = map[string]source{
@@ -22,7 +22,7 @@ var sources = map[string]source{
 	"7.0.15":       {"bookworm", "redis-server"},
 }
 
-// recipe starts one server for two ways to use it: streams and pub/sub.
+// recipe starts one server that is used in two ways: streams and pub/sub.
 func recipe() *provision.Recipe {
 	needs := []provision.Need{{Command: "apt-get"}, {Command: "dpkg"}}
 	return &provision.Recipe{
@@ -45,7 +45,7 @@ func command(n *provision.Node) (provision.Command, error) {
 	return debian.Command(n, "usr/bin/"+sources[n.Cluster.Version].server, conf(n))
 }
 
-// ask opens a connection to the node for one section of INFO.
+// ask opens a connection to the node and reads one section of INFO.
 func ask(ctx context.Context, n *provision.Node, section string) (map[string]string, error) {
 	client, err := probe(n)
 	if err != nil {
@@ -55,7 +55,7 @@ func ask(ctx context.Context, n *provision.Node, section string) (map[string]str
 	return info(ctx, client, section)
 }
 
-// probe is a connection to the node.
+// probe opens a connection to the node.
 func probe(n *provision.Node) (*redis.Client, error) {
 	c, err := reach.Config(n, connectionSettings, nil)
 	if err != nil {
@@ -67,7 +67,7 @@ func probe(n *provision.Node) (*redis.Client, error) {
 	return (&session{config: c}).dial(c.Target.Addresses[0], nil), nil
 }
 
-// ready asks for the file that the server was started with, which only this instance has.
+// ready checks the path of the server's configuration file, which only this instance has.
 func ready(ctx context.Context, n *provision.Node) error {
 	about, err := ask(ctx, n, "server")
 	if err != nil {
@@ -77,7 +77,7 @@ func ready(ctx context.Context, n *provision.Node) error {
 		return fmt.Errorf("port %d is answered by another server: %s", n.Ports["client"], about["config_file"])
 	}
 	about, err = ask(ctx, n, "persistence")
-	if err == nil && about["loading"] != "0" { // INFO is answered meanwhile, other commands are not
+	if err == nil && about["loading"] != "0" { // INFO works while loading, other commands don't
 		err = errors.New("it still reads what it had stored")
 	}
 	return err
@@ -95,7 +95,7 @@ func formed(ctx context.Context, c *provision.Cluster) error {
 	return nil
 }
 
-// leader is the node that takes writes.
+// leader is the node that accepts writes.
 func leader(ctx context.Context, c *provision.Cluster) (int, error) {
 	var errs []error
 	for _, n := range c.Nodes {

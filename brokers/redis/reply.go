@@ -7,13 +7,13 @@ import (
 	"strconv"
 )
 
-// message is one entry of a stream: its parts lie in the reply's own bytes.
+// message is one entry of a stream: its parts are slices of the reply.
 type message struct {
 	id, payload []byte
-	headers     []byte // the fields before the payload, as they came
+	headers     []byte // the encoded fields before the payload
 }
 
-// header finds a header; nil: there is none of that name.
+// header returns a header's value; nil if there is none of that name.
 func (m *message) header(name string) []byte {
 	for p := (parser{rest: m.headers}); len(p.rest) > 0 && p.err == nil; {
 		field, value := p.bulk(), p.bulk()
@@ -26,26 +26,26 @@ func (m *message) header(name string) []byte {
 
 var errReply = errors.New("an unexpected reply of XREADGROUP")
 
-// parser takes a reply of XREADGROUP apart:
+// parser parses a reply of XREADGROUP:
 //
 //	*streams ( *2 $name *entries ( *2 $id *fields ( $field $value … ) ) … ) …
 //
-// The client's own result is a map per message; that costs more than all the rest of consuming one.
+// The client's own result is a map per message, which costs more than everything else in consuming it.
 type parser struct {
 	rest []byte
 	err  error
 }
 
-// each calls f with every stream that has messages; the slice is reused. A nil reply (nothing came in time) has none.
+// each calls f with every stream that has messages; the slice is reused. A nil reply (timeout) has none.
 func (p *parser) each(room []message, f func(stream []byte, list []message)) error {
-	for streams := p.count(); streams > 0 && p.err == nil; streams-- { // a wrong number must not be counted to
+	for streams := p.count(); streams > 0 && p.err == nil; streams-- { // a wrong count must not be trusted
 		p.count()
 		name := p.bulk()
 		room = room[:0]
 		for entries := p.count(); entries > 0 && p.err == nil; entries-- {
 			p.count()
 			m := message{id: p.bulk()}
-			// Of an entry that was trimmed while it was pending, nil is left.
+			// An entry that was trimmed while it was pending is nil.
 			fields := p.count()
 			for first := p.rest; fields > 0 && p.err == nil; fields -= 2 {
 				m.headers = first[:len(first)-len(p.rest)]
@@ -103,7 +103,7 @@ func (p *parser) head(kind byte) int {
 	return n
 }
 
-// replied is an error that the server replied.
+// replied is an error reply of the server.
 type replied string
 
 func (e replied) Error() string { return string(e) }

@@ -12,9 +12,9 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// Sentinels watch a server and its replicas: they say which one takes writes, and make one of the replicas do so where it is gone. Every
-// connection is made to whom they name then; the client's own failover client subscribes to them as well, which ends connections to a server
-// that was replaced earlier than its end, or its answer READONLY, does.
+// Sentinels watch a server and its replicas: they know which one accepts writes, and promote a replica if it is gone. Every
+// connection is made to the server that they name then. The client's own failover client also subscribes to them, which closes
+// connections to a replaced server earlier than its end, or its answer READONLY, would.
 
 const (
 	masterName    = "MasterName"
@@ -30,7 +30,7 @@ func unwatched(_ driver.Guarantee, v driver.Values) string {
 	return driver.If(v.String(masterName) == "", "without MasterName there are no sentinels")
 }
 
-// fitsSentinel refuses sentinels of a server that is started here.
+// fitsSentinel refuses sentinels for a server that is started here.
 func fitsSentinel(c driver.Config) error {
 	if name := watchedName(c); name != "" && c.Target.Server != nil {
 		return driver.Unsupported("client."+masterName+": "+name, "a server that is started here has no sentinels; allowed with attach")
@@ -38,13 +38,14 @@ func fitsSentinel(c driver.Config) error {
 	return nil
 }
 
-// watchedName is the name by which sentinels, whose the target's addresses are then, know the server; empty: they are servers'.
+// watchedName is the sentinels' name of the server, if the target's addresses are those of sentinels; empty: they are those of
+// servers.
 func watchedName(c driver.Config) string {
 	name, _ := c.Client[masterName].(string) // a cluster's clients have no such setting
 	return name
 }
 
-// servers are the addresses to look for the node that takes writes: the target's, or the one that its sentinels name.
+// servers are the candidates for the node that accepts writes: the target's addresses, or the one that its sentinels name.
 func (d *session) servers(ctx context.Context) ([]string, error) {
 	given := d.config.Target.Addresses
 	if watchedName(d.config) == "" {
@@ -57,7 +58,7 @@ func (d *session) servers(ctx context.Context) ([]string, error) {
 	return []string{address}, driver.Advertised(ctx, "redis", by, "sentinel monitor, replica-announce-ip, replica-announce-port", given, []string{address})
 }
 
-// master asks one sentinel after the other.
+// master asks one sentinel after the other for the server's address.
 func (d *session) master(ctx context.Context) (address, by string, err error) {
 	name, t := watchedName(d.config), d.config.Target
 	var errs []error

@@ -18,20 +18,20 @@ const (
 	askEvery      = 20 * time.Millisecond
 )
 
-// wanted is what the append-only file has to be for a persistence. "log" is not everysec: while a flush takes long,
-// everysec holds a write back for up to two seconds and replies all the same, so a killed process may lose what it had
-// acknowledged; "no" writes before every reply and leaves the flush to the system.
+// wanted is the append-only setting of a persistence. "log" is not everysec: during a long flush everysec delays a write for up
+// to two seconds but replies at once, so a killed process may lose acknowledged messages; "no" writes before every reply and
+// leaves the flush to the system.
 var wanted = map[driver.Persistence]string{driver.Log: "no", driver.Fsync: "always"}
 
-// persist has the server keep what the guarantee asks for. Of a server that was started for this the settings are
-// changed, and with them its file, so that they outlive a restart; of another they are only checked.
+// persist makes the server keep what the guarantee requires. If the server was started for this run, it changes the settings and
+// the configuration file, so that they survive a restart; otherwise it only checks them.
 func (d *session) persist(ctx context.Context) error {
 	p := d.config.Guarantee.Persistence
 	if p == driver.Memory {
 		return nil
 	}
 	setting := "persistence: " + string(p)
-	var now map[string]string // of a server that does less
+	var now map[string]string // of a server that keeps less
 	err := d.everywhere(ctx, func(ctx context.Context, c *redis.Client) error {
 		has, err := c.ConfigGet(ctx, "append*").Result()
 		if err != nil {
@@ -57,8 +57,8 @@ func (d *session) persist(ctx context.Context) error {
 	return d.rewritten(ctx)
 }
 
-// attaching implements driver.Kind.Attaching: of a server that is attached nothing is changed, and as it comes it keeps
-// less than log means.
+// attaching implements driver.Kind.Attaching: an attached server is not changed, and with its default settings it keeps less than
+// log means.
 func attaching(settings map[string]any, _ driver.Target) []string {
 	if fmt.Sprint(settings["appendonly"]) == "yes" && slices.Contains([]any{"no", "always"}, settings["appendfsync"]) {
 		return nil
@@ -85,7 +85,7 @@ func (d *session) configure(ctx context.Context, settings map[string]string) err
 	return nil
 }
 
-// rewritten waits until the append-only file that was just switched on is the one a restart would read.
+// rewritten waits until a restart would read the append-only file that was just switched on.
 func (d *session) rewritten(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, rewriteBudget)
 	defer cancel()
@@ -102,7 +102,7 @@ func (d *session) rewritten(ctx context.Context) error {
 	return fmt.Errorf("the server has not switched its append-only file on: %w", ctx.Err())
 }
 
-// copies refuses more replicas than are connected.
+// copies refuses a guarantee with more replicas than are connected.
 func (d *session) copies(ctx context.Context) error {
 	asked := d.config.Guarantee.Replicas
 	if asked < 2 {
@@ -130,7 +130,7 @@ func online(replication map[string]string) (n int) {
 	return n
 }
 
-// info is a section of INFO by its names.
+// info reads a section of INFO as a map.
 func info(ctx context.Context, c redis.UniversalClient, section string) (map[string]string, error) {
 	text, err := c.Info(ctx, section).Result()
 	if err != nil {
@@ -139,7 +139,7 @@ func info(ctx context.Context, c redis.UniversalClient, section string) (map[str
 	return fields(text), nil
 }
 
-// fields are lines of name:value.
+// fields parses lines of name:value.
 func fields(text string) map[string]string {
 	about := map[string]string{}
 	for line := range strings.Lines(text) {

@@ -10,12 +10,12 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// stockReader reads as go-redis documents it: XReadGroup, whose result is a map for each message, then XAck of what came.
+// stockReader reads as go-redis documents it: XReadGroup, whose result is a map for each message, then XAck of the messages.
 type stockReader struct {
 	client         redis.UniversalClient
 	sink           driver.Sink
 	came           driver.Batch
-	fresh, pending redis.XReadGroupArgs // new messages, and those delivered before and not acknowledged
+	fresh, pending redis.XReadGroupArgs // XREADGROUP of new messages, and of delivered and unacknowledged ones
 }
 
 func (d *session) stockReader(client redis.UniversalClient, streams []string, group, name string, s driver.Sink, headers []string) *stockReader {
@@ -29,7 +29,7 @@ func (d *session) stockReader(client redis.UniversalClient, streams []string, gr
 	return &stockReader{client: client, sink: s, came: driver.NewBatch(headers, 0), fresh: from(">"), pending: from("0")}
 }
 
-// read delivers what comes, n messages, or nothing in time.
+// read delivers n messages, or returns after a time without any.
 func (r *stockReader) read(ctx context.Context, behind bool) (n int, err error) {
 	args := r.fresh
 	if behind {
@@ -42,7 +42,7 @@ func (r *stockReader) read(ctx context.Context, behind bool) (n int, err error) 
 	for _, stream := range came {
 		var ids []string
 		for _, m := range stream.Messages {
-			if payload, ok := m.Values[payloadField].(string); ok { // else trimmed before it could be read again
+			if payload, ok := m.Values[payloadField].(string); ok { // otherwise it was trimmed before it could be read again
 				r.came.Add([]byte(payload), func(name string) []byte { return value(m, name) })
 			}
 			ids = append(ids, m.ID)
@@ -60,7 +60,7 @@ func (r *stockReader) read(ctx context.Context, behind bool) (n int, err error) 
 	return n, err
 }
 
-// value finds a header; nil: there is none of that name.
+// value returns a header's value; nil if there is none of that name.
 func value(m redis.XMessage, name string) []byte {
 	if text, ok := m.Values[headerPrefix+name].(string); ok {
 		return driver.Bytes(text)

@@ -27,11 +27,12 @@ func redisBenchmark() maker.Tool {
 	}
 }
 
-// mostArgument is the largest payload: the tool takes it as a part of its command line, and the kernel no longer one (MAX_ARG_STRLEN).
+// mostArgument is the largest payload: the tool takes it as a command-line argument, whose length the kernel limits
+// (MAX_ARG_STRLEN).
 const mostArgument = 128<<10 - 1
 
-// redisBenchmarkArguments have the tool add to the stream, with a command of our own. Each of its connections writes a pipeline of the
-// same command, reads all replies, and begins again.
+// redisBenchmarkArguments make the tool add to the stream with a command of our own. Each of its connections writes a pipeline of
+// the same command, reads all replies, and begins again.
 func redisBenchmarkArguments(p maker.Point) ([]string, error) {
 	pipeline, err := pipelineOf(p)
 	switch g := p.Guarantee; {
@@ -76,7 +77,7 @@ func redisBenchmarkArguments(p maker.Point) ([]string, error) {
 	return append(args, "*", "d", strings.Repeat("x", p.Size)), nil
 }
 
-// pipelineOf is how many commands the tool writes before it reads replies; 1 unless the spec says so.
+// pipelineOf is the number of commands that the tool writes before it reads replies; 1 unless the spec sets it.
 func pipelineOf(p maker.Point) (int, error) {
 	given, ok := p.Client["pipeline"]
 	if !ok {

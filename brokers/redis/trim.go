@@ -13,14 +13,13 @@ import (
 	"github.com/brokermark/brokermark/brokers/internal/socket"
 )
 
-// A stream is looked at once a second, but at most so many streams are in a second: the looks alone would keep the server
-// busy.
+// Each stream is checked once a second, but only so many streams in a second: the checks alone would keep the server busy.
 const (
 	trimEvery = time.Second
 	trimMost  = 50
 )
 
-// startTrim keeps streams from growing for as long as a run lasts: XACK doesn't remove an entry.
+// startTrim trims streams for as long as a run lasts: XACK doesn't remove an entry.
 func (d *session) startTrim() {
 	if d.config.Topic.String("trim") == "none" {
 		return
@@ -57,14 +56,14 @@ func (d *session) endTrim() {
 	}
 }
 
-// trim removes what lies before the first entry that some group has not acknowledged.
+// trim removes the entries before the first one that some group has not acknowledged.
 //
 //	|--acknowledged by all--|--delivered, pending--|--not delivered--|
 //	                        ^ oldest pending       ^ last delivered
 func (d *session) trim(ctx context.Context, c redis.UniversalClient, stream string) error {
 	oldest := ""
 	for _, group := range d.subscriptions {
-		// In this order: what is delivered between the two answers lies behind the first, so it is kept.
+		// In this order: messages delivered between the two answers lie behind the first, so they are kept.
 		groups, err := c.XInfoGroups(ctx, stream).Result()
 		if err != nil {
 			return err
@@ -93,7 +92,7 @@ func (d *session) trim(ctx context.Context, c redis.UniversalClient, stream stri
 	return c.Do(ctx, "xtrim", stream, "minid", "~", oldest, "limit", 0).Err()
 }
 
-// before compares two ids: milliseconds-number.
+// before compares two IDs: milliseconds-number.
 func before(a, b string) bool {
 	am, an := parts(a)
 	bm, bn := parts(b)

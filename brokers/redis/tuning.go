@@ -2,7 +2,7 @@ package redis
 
 import "strings"
 
-// tuning are the server settings that a document may give without being trusted.
+// tuning are the server settings that an untrusted document may set.
 var tuning = strings.Fields(`
 appendonly appendfsync no-appendfsync-on-rewrite save auto-aof-rewrite-percentage auto-aof-rewrite-min-size aof-use-rdb-preamble
 aof-rewrite-incremental-fsync aof-load-truncated rdb-save-incremental-fsync rdbcompression rdbchecksum stop-writes-on-bgsave-error
