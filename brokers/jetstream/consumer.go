@@ -17,14 +17,15 @@ import (
 
 const (
 	readyBudget = 5 * time.Second
-	// A server that dies with a confirmation holds its consumer up for so long, while more messages pile up behind it.
+	// A server that dies during a confirmation blocks its consumer for this long, while more messages queue up behind it.
 	confirmBudget = time.Second
-	ackEvery      = 256 // AckPolicy all, while more messages wait in the stream
-	// What is still on its way when the consumer is set back comes within that, or its new flow was lost as well.
+	ackEvery      = 256 // with AckPolicy all, while more messages wait in the stream
+	// Messages that are still under way when the consumer is set back come within this time; otherwise its new flow was lost as
+	// well.
 	leftover = time.Second
 )
 
-// Consume is one of the consumers that share the subscription's durable consumer.
+// Consume is one of the consumers of the subscription's durable consumer.
 func (s *session) Consume(ctx context.Context, c driver.ConsumerConfig, sink driver.Sink, ready func()) error {
 	if err := s.config.Guarantee.TakingTurns(c); err != nil {
 		return err
@@ -106,7 +107,7 @@ func (s *session) reader(ctx context.Context, conn *natsio.Conn, js jetstream.Je
 	}
 }
 
-// start binds to the durable consumer, or makes an ordered one, and asks for messages; try bounds the binding.
+// start binds to the durable consumer, or makes an ordered one, and requests messages; try bounds the binding.
 func (r *reader) start(try context.Context, s *session) (pulling puller, err error) {
 	if r.ordered {
 		r.course = s.course(r.subject, r.durable, 0)
@@ -146,33 +147,33 @@ func (r *reader) rewinds(ctx context.Context, to uint64) error {
 	return err
 }
 
-// reader hands messages on and acknowledges them. handle is called by one goroutine of the client.
+// reader delivers messages and acknowledges them. One goroutine of the client calls handle.
 type reader struct {
 	ctx      context.Context
 	conn     *natsio.Conn
 	js       jetstream.JetStream
 	place    func(jetstream.Msg) (place, error)
 	subject  string
-	stream   string // that has it
+	stream   string // name of the stream
 	durable  string
 	sink     driver.Sink
 	policy   jetstream.AckPolicy
 	delivery driver.Delivery
-	course   *course    // where the places in the stream are followed; else nil
-	seen     *sequences // elsewhere, unless at-least-once; else nil
-	rewound  time.Time  // the last time
-	left     uint64     // the place in the flow that was given up then, until the new flow has begun
+	course   *course    // if places in the stream are tracked; else nil
+	seen     *sequences // set without a course, except with at-least-once; else nil
+	rewound  time.Time  // when it was last set back
+	left     uint64     // position in the flow that was given up then; 0 once the new flow has begun
 	logf     func(string, ...any)
 	name     string
-	most     int  // messages asked for ahead
+	most     int  // messages prefetched
 	ordered  bool // an ordered consumer
 	one      driver.Batch
-	// The last confirmation that the server didn't answer: one that was killed and started again may not know what it sent
-	// before, and up to a batch of that waits here. For a moment acknowledgements aren't waited for.
+	// The time of the last confirmation that the server didn't answer: a restarted server may not know the messages that it sent
+	// before its death, up to a batch of which waits here. For a moment acknowledgements aren't waited for.
 	unanswered time.Time
 	since      int             // messages since the last acknowledgement
-	waiting    []jetstream.Msg // of a batch, as far as it has come in
-	again      int             // messages that came again and were recognised
+	waiting    []jetstream.Msg // the messages of a batch that have arrived
+	again      int             // redelivered messages that were recognised
 }
 
 func (r *reader) handle(m jetstream.Msg) {
@@ -198,7 +199,7 @@ func (r *reader) handle(m jetstream.Msg) {
 	r.acknowledge(m)
 }
 
-// judge reports whether the message at that place is to be delivered now, or is early: others before it have to come first.
+// judge reports whether to deliver the message at a place now, or whether it is early: messages before it have to come first.
 func (r *reader) judge(at place) (deliver, early bool) {
 	if r.course == nil {
 		return r.seen.first(at), false
@@ -213,7 +214,7 @@ func (r *reader) judge(at place) (deliver, early bool) {
 	case repeated:
 		return r.delivery == driver.AtLeastOnce, false
 	}
-	if r.delivery == driver.AtMostOnce { // what is missing is lost
+	if r.delivery == driver.AtMostOnce { // missing messages are lost
 		r.course.pass(at)
 		return true, false
 	}
@@ -234,7 +235,7 @@ func (r *reader) acknowledge(m jetstream.Msg) {
 	case r.policy == jetstream.AckExplicitPolicy:
 		r.report(m.Ack())
 	default:
-		// The last message that waits in the stream is acknowledged at once: no other may follow to do it.
+		// The last message waiting in the stream is acknowledged at once, because no later message may come to do it.
 		r.since++
 		if meta, err := m.Metadata(); r.since >= ackEvery || err != nil || meta.NumPending == 0 {
 			r.since = 0
@@ -243,9 +244,9 @@ func (r *reader) acknowledge(m jetstream.Msg) {
 	}
 }
 
-// rewind has the server deliver again from the first message that is missing before at: it was on its way to a consumer
-// that has lost its connection, or was sent by a server that died, and would come behind all others, after AckWait. What
-// comes early is neither delivered nor acknowledged, so that it comes again, too.
+// rewind makes the server deliver again from the first missing message before at. That message was under way to a consumer that
+// has lost its connection, or was sent by a server that died, and would come after AckWait, behind all others. Early messages are
+// neither delivered nor acknowledged, so that they come again, too.
 func (r *reader) rewind(at place) {
 	if r.left > 0 && time.Since(r.rewound) < leftover { // of the old flow
 		return

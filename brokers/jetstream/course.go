@@ -8,15 +8,14 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// place is where a message stands.
+// place is the position of a message.
 type place struct {
 	stream uint64 // in its stream, from 1
-	flow   uint64 // among what its consumer was sent since it was made or set back, from 1
+	flow   uint64 // in the deliveries of its consumer since it was made or set back, from 1
 	stored int64  // when, in nanoseconds since 1970
 }
 
-// placeOf reads what the subject of an acknowledgement says of its message, as Metadata does, without making an object
-// of it:
+// placeOf parses the place from the reply subject of a message, as Metadata does, but without allocating:
 //
 //	$JS.ACK.[<domain>.<account>.]<stream>.<consumer>.<delivered>.<place in the stream>.<in the flow>.<stored>.<pending>…
 func placeOf(reply string) (place, error) {
@@ -40,7 +39,7 @@ func placeOf(reply string) (place, error) {
 	return p, nil
 }
 
-// documented is the place as the client itself reads it.
+// documented is the place as the client itself parses it.
 func documented(m jetstream.Msg) (place, error) {
 	meta, err := m.Metadata()
 	if err != nil {
@@ -49,7 +48,7 @@ func documented(m jetstream.Msg) (place, error) {
 	return place{stream: meta.Sequence.Stream, flow: meta.Sequence.Consumer, stored: meta.Timestamp.UnixNano()}, nil
 }
 
-// number reads the first token of a subject; it has no sign, and no more digits than fit.
+// number parses the first token of a subject: digits only, as many as fit.
 func number(subject string) (n uint64, rest string, ok bool) {
 	for i := range len(subject) {
 		c := subject[i]
@@ -64,7 +63,7 @@ func number(subject string) (n uint64, rest string, ok bool) {
 	return 0, "", false
 }
 
-// course is how far one subscription has come in its stream: everything before next was delivered, or is gone from the
+// course is the progress of one subscription in its stream: every message before next was delivered, or is no longer in the
 // stream.
 type course struct {
 	next   uint64
@@ -93,9 +92,9 @@ func (s *session) course(subject, durable string, acknowledged uint64) *course {
 	return s.courses[key]
 }
 
-// judge tells what a message's place means. The first of a flow is due wherever it stands: a flow begins at next or
-// before, so that nothing is left between. A place that was passed already, with a message stored later than any,
-// is in another stream of that name: one in memory is empty after its server's restart, and counts from 1.
+// judge classifies a message by its place. The first message of a flow is due at any place: a flow begins at next or before, so
+// no message is skipped. A place that was passed already, with a message newer than all others, is in another stream of that
+// name: a stream in memory is empty after a restart of its server, and counts from 1.
 func (c *course) judge(at place) verdict {
 	if at.stream < c.next && at.stored > c.latest {
 		c.next = 1

@@ -9,8 +9,8 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// Describe implements driver.Describer: what the server says when a connection begins, and with client.monitor where it
-// keeps streams and how often it flushes them.
+// Describe implements driver.Describer: it returns what the server sends when a connection begins and, with client.monitor, where
+// it stores streams and how often it flushes them.
 func (s *session) Describe(ctx context.Context) (driver.Description, error) {
 	d := s.conn.Describe()
 	monitors := natsio.Monitors(s.config)

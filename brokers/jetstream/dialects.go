@@ -8,7 +8,7 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// dialects are client libraries, which are told their settings by calls.
+// dialects are client libraries whose settings are arguments of calls.
 var dialects = []driver.Dialect{
 	{Library: "Java (jnats)", Words: 0, Comment: "//"},
 	{Library: "Go (nats.go)", Words: 1, Comment: "//"},
@@ -20,7 +20,7 @@ var (
 	consuming  = []driver.Side{driver.ConsumerSide}
 )
 
-// phrases say settings in the words of each library, times in milliseconds.
+// phrases are settings in the form of each library, with times in milliseconds.
 func phrases(fetching bool) []driver.Phrase {
 	atOnce := []string{"ConsumeOptions.builder().batchSize(%s)", "jetstream.PullMaxMessages(%s)"}
 	bytes := []string{"ConsumeOptions.builder().batchBytes(%s)", "jetstream.PullMaxBytes(%s)"}
@@ -62,10 +62,11 @@ func phrases(fetching bool) []driver.Phrase {
 	}
 }
 
-// elsewhere are client settings that no other library is told: how this driver uses its client, and where it looks.
+// elsewhere are client settings without a counterpart in other libraries: the use of the client by this driver, and its
+// monitoring address.
 var elsewhere = []string{"mode", "consumer.ack", "monitor"}
 
-// pasted implements driver.Kind.Pasted, with what held in place of auto. What has no effect is left out.
+// pasted implements driver.Kind.Pasted, with the effective values of auto. It leaves out settings without effect.
 func pasted(g driver.Guarantee, v driver.Values, _ int) []driver.Pasted {
 	inForce := map[string]any{}
 	for _, s := range slices.Concat(clientSettings, natsio.ClientSettings) {

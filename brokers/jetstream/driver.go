@@ -75,12 +75,12 @@ type session struct {
 	conn          *natsio.Conn // for Setup
 	policy        jetstream.AckPolicy
 	subjects      []string          // by topic
-	streams       map[string]string // by subject, of those that are somebody else's
+	streams       map[string]string // by subject, if they belong to another application
 	subscriptions []string          // durable names
 	mu            sync.Mutex
 	seen          map[string]*sequences // by stream and durable; courses, too
 	courses       map[string]*course
-	remaking      func() // ends it; nil: nothing is made anew
+	remaking      func() // ends it; nil: nothing is remade
 }
 
 func open(_ context.Context, c driver.Config) (driver.Driver, error) {
@@ -93,7 +93,7 @@ func open(_ context.Context, c driver.Config) (driver.Driver, error) {
 	return s, err
 }
 
-// ackPolicy is what the server is told of acknowledgements: none is what a consumer needs that gives them before delivery.
+// ackPolicy is the consumer's AckPolicy for the server: none if it acknowledges before delivery.
 func ackPolicy(g driver.Guarantee, client driver.Values) (jetstream.AckPolicy, error) {
 	asked, after := client.String("AckPolicy"), driver.AcksAfter(g, client)
 	refuse := func(reason string) (jetstream.AckPolicy, error) {
@@ -117,7 +117,7 @@ func ackPolicy(g driver.Guarantee, client driver.Values) (jetstream.AckPolicy, e
 	return jetstream.AckExplicitPolicy, nil
 }
 
-// setupAtOnce is how many streams are being created at once.
+// setupAtOnce is the number of streams created concurrently.
 const setupAtOnce = 16
 
 // Setup creates a stream for each topic and on it a durable consumer for each subscription.
@@ -163,11 +163,11 @@ func (s *session) Setup(ctx context.Context, t driver.Topology) error {
 	return nil
 }
 
-// Dropped implements driver.Dropper. The client holds no more than 64 MB for a callback of Consume, whatever it has asked the server for:
-// 2,000 messages of 33 kB are more. What it drops comes again after AckWait, or never without acknowledgements.
+// Dropped implements driver.Dropper. The client buffers at most 64 MB for a callback of Consume, however much it has requested:
+// 2,000 messages of 33 kB are more. Messages that it drops come again after AckWait, or never without acknowledgements.
 func (s *session) Dropped() int64 { return s.dialer.Dropped() }
 
-// Clean removes the streams with their consumers and messages, or of streams that are somebody else's the consumers.
+// Clean removes the streams with their consumers and messages; on streams of another application it only removes the consumers.
 func (s *session) Clean(ctx context.Context) error {
 	s.endRemaking()
 	js, err := jetstream.New(s.conn.Conn)
@@ -208,13 +208,13 @@ func (s *session) Producer(_ context.Context, c driver.ProducerConfig, r driver.
 		return natsio.NewSender(s.dialer, s.subjects, c, r)
 	}
 	if g := s.config.Guarantee; g.Delivery == driver.ExactlyOnce && g.Persistence == driver.Memory && g.Replicas < 2 {
-		// Such a stream forgets with its server which messages it has taken in: sent again, they could come twice.
+		// A stream in memory forgets on a restart which messages it has accepted: resent messages could come twice.
 		return s.producer(c, r)
 	}
 	return resend.Producer(s.config.Guarantee, c, r, func(r driver.Receipts) (driver.Producer, error) { return s.producer(c, r) })
 }
 
-// producer makes one that asks for acknowledgements.
+// producer makes a producer that requests acknowledgements.
 func (s *session) producer(c driver.ProducerConfig, r driver.Receipts) (driver.Producer, error) {
 	if driver.UsesStock(s.config.Client) {
 		return s.newFutures(c, r)

@@ -35,7 +35,7 @@ func fits(c driver.Config, s driver.Shape) error {
 	return cmp.Or(natsio.FitsSize(c.Target, sized(c.Guarantee, s.MaxBytes)), err)
 }
 
-// sized is how many bytes of a message of that payload the server counts.
+// sized is the size of a message with this payload as the server counts it, in bytes.
 func sized(g driver.Guarantee, payload int) int {
 	if g.Delivery == driver.ExactlyOnce && payload > 0 {
 		return natsio.WithID(payload)
@@ -43,7 +43,7 @@ func sized(g driver.Guarantee, payload int) int {
 	return payload
 }
 
-// fitsOrdered refuses an ordered consumer where it would keep less than was asked for.
+// fitsOrdered refuses an ordered consumer that would keep less than the guarantee.
 func fitsOrdered(c driver.Config, s driver.Shape) error {
 	refuse := func(reason string, args ...any) error {
 		return driver.Unsupported("client.consumer: "+ordered, reason, args...)
@@ -65,7 +65,7 @@ func fitsOrdered(c driver.Config, s driver.Shape) error {
 	return nil
 }
 
-// fitsRetention refuses consumers that the server refuses on a work queue.
+// fitsRetention refuses consumers that the server doesn't allow on a work queue.
 func fitsRetention(topic driver.Values, policy jetstream.AckPolicy, s driver.Shape) error {
 	switch {
 	case topic.String("retention") != "workqueue":
@@ -85,13 +85,13 @@ func fitsPull(client driver.Values) error {
 	return nil
 }
 
-// follows reports whether the places in a stream are followed, and the consumer is set back to a message that is missing: what
-// was lost on its way would come behind later ones, or with AckPolicy all be acknowledged with them and never come.
+// follows reports whether places in a stream are tracked, and the consumer is set back to a missing message: a message lost on
+// its way would come behind later ones or, with AckPolicy all, be acknowledged with them and never come.
 func (s *session) follows() bool {
 	return s.config.Guarantee.Ordering == driver.Ordered || s.policy == jetstream.AckAllPolicy
 }
 
-// followsOn refuses order, and AckPolicy all, where version is of a server that can't set a consumer back.
+// followsOn refuses order, and AckPolicy all, on a server version that can't set a consumer back.
 func followsOn(policy jetstream.AckPolicy, g driver.Guarantee, version string) error {
 	all := policy == jetstream.AckAllPolicy
 	if g.Delivery == driver.AtMostOnce || g.Ordering != driver.Ordered && !all {

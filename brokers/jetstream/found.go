@@ -23,7 +23,7 @@ func finds(c driver.Config, s driver.Shape) error {
 	return nil
 }
 
-// find makes the consumers of t on the streams that have its subjects, which are somebody else's.
+// find makes the consumers of t on existing streams of another application that have its subjects.
 func (s *session) find(ctx context.Context, js jetstream.JetStream, t driver.Topology) error {
 	for _, topic := range t.Topics {
 		stream, err := s.same(ctx, js, topic)
@@ -43,7 +43,7 @@ func (s *session) find(ctx context.Context, js jetstream.JetStream, t driver.Top
 	return nil
 }
 
-// same is the stream that has a topic's subject; it is refused if it is not as the spec says.
+// same returns the stream that has a topic's subject; it refuses a stream that differs from the spec.
 func (s *session) same(ctx context.Context, js jetstream.JetStream, topic driver.Topic) (stream jetstream.Stream, err error) {
 	named := "topicName: " + topic.Name
 	refuse := func(reason string, args ...any) error { return driver.Unsupported(named, reason, args...) }
@@ -80,8 +80,8 @@ func (s *session) same(ctx context.Context, js jetstream.JetStream, topic driver
 	return stream, nil
 }
 
-// foundConfig is that of a consumer on somebody else's stream: it gets the topic's messages only, and goes by itself some time after a run
-// that could not remove it.
+// foundConfig is the configuration of a consumer on another application's stream: it only gets the topic's messages, and expires
+// some time after a run that could not remove it.
 func (s *session) foundConfig(durable, subject string, past bool) jetstream.ConsumerConfig {
 	c := s.consumerConfig(durable)
 	c.FilterSubject, c.InactiveThreshold = subject, forgottenAfter

@@ -15,7 +15,7 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// futures publishes as nats.go documents it: PublishAsync, whose answers come as futures, which are awaited in order.
+// futures publishes as nats.go documents it: PublishAsync returns futures, which are awaited in order.
 type futures struct {
 	*natsio.Flights
 	conn     *natsio.Conn
@@ -40,14 +40,14 @@ type sent struct {
 func (s *session) newFutures(c driver.ProducerConfig, r driver.Receipts) (driver.Producer, error) {
 	p := &futures{
 		Flights: natsio.NewFlights(c.InFlight, r), subjects: s.subjects, headers: c.Headers, receipts: r, answers: answers{copies: s.config.Guarantee.Replicas},
-		sent: make(chan sent, 2*c.InFlight), stop: make(chan struct{}), // with those that were given up, whose answers are not there yet
+		sent: make(chan sent, 2*c.InFlight), stop: make(chan struct{}), // including abandoned ones whose answers are not there yet
 	}
 	var err error
 	if p.conn, err = s.dialer.Dial(fmt.Sprintf("producer %d", c.ID), p.Lost, nil); err != nil {
 		return nil, err
 	}
 	if err = natsio.CheckSize(p.conn, sized(s.config.Guarantee, c.MaxBytes)); err == nil {
-		// The run's own window is the limit; the client counts as pending for a moment what was given up.
+		// The run's own window is the limit; the client counts abandoned messages as pending for a moment.
 		p.js, err = jetstream.New(p.conn.Conn, jetstream.WithPublishAsyncMaxPending(2*c.InFlight), jetstream.WithPublishAsyncTimeout(s.config.Client.Duration("PublishAsyncTimeout")))
 	}
 	if err != nil {
@@ -76,8 +76,7 @@ func (p *futures) Send(ctx context.Context, batch []driver.Message) error {
 	return nil
 }
 
-// publish leaves repeating to its caller: what the client itself repeats would come after what was sent
-// later.
+// publish leaves repetition to its caller: messages that the client itself repeats would come after later ones.
 func (p *futures) publish(m *driver.Message) {
 	options := []jetstream.PublishOpt{jetstream.WithRetryAttempts(0)}
 	if p.ids != nil {
@@ -93,7 +92,7 @@ func (p *futures) publish(m *driver.Message) {
 	p.sent <- sent{future, m.Slot, generation}
 }
 
-// message is a new one for each, since its future keeps it.
+// message is a new message each time, since its future keeps it.
 func (p *futures) message(m *driver.Message) *nats.Msg {
 	out := &nats.Msg{Subject: p.subjects[m.Topic], Data: m.Payload}
 	if len(p.headers) > 0 {
@@ -123,7 +122,7 @@ func (p *futures) await() {
 	}
 }
 
-// outcome is that of a message whose future has an error.
+// outcome is the outcome of a message whose future has an error.
 func (p *futures) outcome(err error) error {
 	if refusal, ok := errors.AsType[*jetstream.APIError](err); ok {
 		return p.answers.refused(refusal, time.Now())
@@ -139,7 +138,7 @@ func (p *futures) outcome(err error) error {
 	return natsio.Disconnected(err)
 }
 
-// Flush has nothing to do: the client's flusher runs as soon as anything is buffered.
+// Flush does nothing: the client's flusher runs as soon as anything is buffered.
 func (p *futures) Flush(context.Context) error { return nil }
 
 func (p *futures) Close() error {

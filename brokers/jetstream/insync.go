@@ -11,14 +11,15 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-// inSync is what the leader of the worst replicated stream says: itself and the followers that are current.
+// inSync is the smallest number of current replicas, the leader included, over all replicated streams, as their leaders report
+// it.
 func inSync(ctx context.Context, c *provision.Cluster) (int, error) {
 	least := 0
 	var errs []error
 	for _, n := range c.Nodes {
 		var js server.JSInfo
 		if err := natsio.Monitor(ctx, n, "/jsz?accounts=true&streams=true&config=true", &js); err != nil {
-			errs = append(errs, err) // a node that is down leads nothing
+			errs = append(errs, err) // a node that is down is no leader
 			continue
 		}
 		for _, account := range js.AccountDetails {

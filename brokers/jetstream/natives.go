@@ -7,7 +7,7 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// natives reads the settings off the stream's and the consumer's configuration as Setup would send them.
+// natives reads the settings from the configuration of stream and consumer that Setup would send.
 func natives(g driver.Guarantee) []driver.Native {
 	topic, _ := driver.Decode(topicSettings, driver.TopicScope, nil)
 	client, _ := driver.Decode(slices.Concat(clientSettings, topicSettings), driver.ClientScope, nil)

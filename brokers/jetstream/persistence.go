@@ -10,7 +10,7 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// With persistence: fsync the server is started with this, unless the spec contradicts.
+// Settings of a server that is started for persistence: fsync, unless the spec contradicts them.
 const (
 	syncSetting = "jetstream.sync_interval"
 	syncAlways  = "always"
@@ -29,18 +29,18 @@ func served(g driver.Guarantee, asked map[string]any) (map[string]any, error) {
 	return settings, nil
 }
 
-// unmonitored is for a server that may have been started in any way.
+// unmonitored is the error for a server of unknown settings.
 var unmonitored = driver.Unsupported("persistence: fsync",
 	"it needs the server setting %s: %s, and there is no monitoring address to check that; client.monitor names one", syncSetting, syncAlways)
 
-// syncsAlways asks the monitoring port of the servers, which somebody else may have started, because no answer of the
-// client protocol tells how they write.
+// syncsAlways asks the monitoring port of the servers, which another program may have started: the client protocol doesn't say
+// how they write.
 func (s *session) syncsAlways(ctx context.Context) error {
 	const setting = "persistence: fsync"
 	const how = "the server setting " + syncSetting + ": " + syncAlways
 	monitors := natsio.Monitors(s.config)
 	for _, url := range monitors {
-		var js server.JSInfo // not /varz: asked before JetStream was up, that never tells of its settings
+		var js server.JSInfo // not /varz: if asked before JetStream was up, it never shows its settings
 		if err := natsio.Read(ctx, url+"/jsz", &js); err != nil {
 			return driver.Unsupported(setting, "it needs %s, and that could not be checked: %v", how, err)
 		}

@@ -45,12 +45,12 @@ func (p *producer) Send(ctx context.Context, batch []driver.Message) error {
 		}
 		p.headers.Set(m.Headers.Values())
 		p.message.Subject, p.message.Data = p.subjects[m.Topic], m.Payload
-		_ = p.window.Publish(m.Slot, &p.message, m.Resent) // its receipt tells
+		_ = p.window.Publish(m.Slot, &p.message, m.Resent) // its receipt reports the error
 	}
 	return ctx.Err()
 }
 
-// Flush has nothing to do: the client's flusher runs as soon as anything is buffered.
+// Flush does nothing: the client's flusher runs as soon as anything is buffered.
 func (p *producer) Flush(context.Context) error { return nil }
 
 func (p *producer) Close() error {
@@ -59,12 +59,12 @@ func (p *producer) Close() error {
 	return nil
 }
 
-// ids numbers the messages of one producer; the stream drops a message whose id it has seen within duplicate_window.
+// ids numbers the messages of one producer; the stream drops a message whose ID it has seen within duplicate_window.
 type ids struct {
-	header []string // the value of the message's id header
+	header []string // the value of the message's ID header
 	prefix string
 	n      uint64
-	of     []uint64 // by slot, for when its message is sent again
+	of     []uint64 // by slot, for sending its message again
 }
 
 func newIDs(slots int) *ids {
@@ -85,21 +85,21 @@ var (
 	ackError = []byte(`"error"`)
 )
 
-// errNobody is the answer of a server that was just started, or whose stream has no leader at the moment.
+// errNobody is the error if no server answers a publish: the server was just started, or the stream has no leader at the moment.
 var errNobody = fmt.Errorf("publish: %w: %w", driver.ErrDisconnected, jetstream.ErrNoStreamResponse)
 
-// roomPatience is for a cluster whose leader has no room: it steps down, and another server may have some.
+// roomPatience is the time for a cluster whose leader has no room: it steps down, and another server may have some.
 const roomPatience = 10 * time.Second
 
-// answers judges those that a producer gets for messages of which there are so many copies. Safe for use by several goroutines.
+// answers judges the answers to a producer whose messages have this many copies. Safe for use by several goroutines.
 type answers struct {
 	copies int
 
 	mu          sync.Mutex
-	first, last time.Time // of answers that there is no room, with no longer than roomPatience between them
+	first, last time.Time // of answers without room, at most roomPatience apart
 }
 
-// judge reads a publish acknowledgement. Taking the usual one apart as JSON would be a third of a message's cost.
+// judge parses a publish acknowledgement. Decoding the usual one as JSON would be a third of a message's cost.
 func (a *answers) judge(m *nats.Msg) error {
 	if bytes.HasPrefix(m.Data, ackHead) && !bytes.Contains(m.Data, ackError) {
 		return nil
@@ -123,10 +123,10 @@ func (a *answers) judge(m *nats.Msg) error {
 	return nil
 }
 
-// refused tells what a server will take later from what it won't.
+// refused distinguishes messages that the server may accept later from those that it refuses for good.
 func (a *answers) refused(err *jetstream.APIError, now time.Time) error {
-	// A full stream refuses with the same code, for good ("maximum messages exceeded" and the like), and so does a server or an account
-	// whose storage is full.
+	// A full stream uses the same code for final refusals ("maximum messages exceeded" and the like); so does a server or an
+	// account whose storage is full.
 	final := strings.HasPrefix(err.Description, "maximum ") || err.ErrorCode == noResources && !a.mayFindRoom(now)
 	if err.Code == http.StatusServiceUnavailable && !final {
 		return fmt.Errorf("publish: %w: %w", driver.ErrDisconnected, err)
@@ -134,7 +134,7 @@ func (a *answers) refused(err *jetstream.APIError, now time.Time) error {
 	return fmt.Errorf("publish: %w", err)
 }
 
-// mayFindRoom reports whether what was refused for lack of room is worth another attempt.
+// mayFindRoom reports whether a message refused for lack of room is worth another attempt.
 func (a *answers) mayFindRoom(now time.Time) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()

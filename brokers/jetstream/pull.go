@@ -15,13 +15,13 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// puller asks the server for messages until Stop. Closed is closed after the last of them was handled.
+// puller requests messages from the server until Stop. Closed is closed after the last of them was handled.
 type puller interface {
 	Stop()
 	Closed() <-chan struct{}
 }
 
-// pulls asks for messages in the way of client.consume.
+// pulls requests messages in the way of client.consume.
 func (r *reader) pulls(from jetstream.Consumer, client driver.Values) (puller, error) {
 	if client.String("consume") == fetch {
 		return r.fetches(from, client), nil
@@ -44,8 +44,9 @@ func (r *reader) consumes(from jetstream.Consumer, client driver.Values, handle 
 	return from.Consume(handle, options...)
 }
 
-// atOnce is how many messages of a topic a consumer asks for ahead: no more than a slow application gets done with in half of AckWait, for
-// what has waited that long in the client comes again, and nobody but the client knows it to say that it is in progress.
+// atOnce is the number of messages of a topic that a consumer prefetches: at most as many as a slow application processes in half
+// of AckWait. Messages that wait longer in the client are redelivered, because only the client knows them and could report
+// progress.
 func (s *session) atOnce(c driver.ConsumerConfig) int {
 	client := s.config.Client
 	most := int(client.Int("PullMaxMessages"))
@@ -55,7 +56,7 @@ func (s *session) atOnce(c driver.ConsumerConfig) int {
 	return max(1, min(most, int(client.Duration("AckWait")/2/c.Delay)/len(c.Topics())))
 }
 
-// fetching is a loop of batches.
+// fetching is a loop that fetches batches.
 type fetching struct {
 	end    context.CancelFunc
 	closed chan struct{}
@@ -63,12 +64,12 @@ type fetching struct {
 
 func (f *fetching) Stop() {
 	f.end()
-	<-f.closed // so that what was handled is acknowledged before the connection is closed
+	<-f.closed // so that handled messages are acknowledged before the connection is closed
 }
 
 func (f *fetching) Closed() <-chan struct{} { return f.closed }
 
-// fetches asks for one batch after the other: for the next when the last message of this one was handled.
+// fetches requests one batch after the other: the next one when the last message of this one was handled.
 func (r *reader) fetches(from jetstream.Consumer, client driver.Values) *fetching {
 	ctx, end := context.WithCancel(r.ctx)
 	f := &fetching{end: end, closed: make(chan struct{})}
@@ -80,7 +81,7 @@ func (r *reader) fetches(from jetstream.Consumer, client driver.Values) *fetchin
 			if errors.Is(err, nats.ErrConnectionClosed) {
 				return
 			}
-			if err != nil && !errors.Is(err, context.DeadlineExceeded) { // which is an empty stream
+			if err != nil && !errors.Is(err, context.DeadlineExceeded) { // a deadline means an empty stream
 				r.report(err)
 				_ = socket.Pause(ctx, tryPause)
 			}
@@ -89,8 +90,8 @@ func (r *reader) fetches(from jetstream.Consumer, client driver.Values) *fetchin
 	return f
 }
 
-// batch handles what one request brings. The client leaves a subscription behind where it can't send the request, so none
-// is made while there is no connection.
+// batch handles the messages of one request. The client leaks a subscription if it can't send the request, so none is made
+// without a connection.
 func (r *reader) batch(ctx context.Context, from jetstream.Consumer, client driver.Values) error {
 	if conn := r.js.Conn(); !conn.IsConnected() && !conn.IsClosed() {
 		return nats.ErrDisconnected
@@ -111,8 +112,8 @@ func (r *reader) batch(ctx context.Context, from jetstream.Consumer, client driv
 	return batch.Error()
 }
 
-// handleAll handles a batch as it comes in. For the messages that wait for their turn it tells the server every so often that
-// they are being worked on: else what waits for longer than AckWait would come again.
+// handleAll handles a batch as it arrives. Every so often it reports to the server that the waiting messages are in progress:
+// otherwise those that wait for longer than AckWait would come again.
 func (r *reader) handleAll(ctx context.Context, incoming <-chan jetstream.Msg, every time.Duration) {
 	next, told := 0, time.Now()
 	for r.waiting = r.waiting[:0]; ctx.Err() == nil; next++ {
@@ -134,7 +135,7 @@ func (r *reader) handleAll(ctx context.Context, incoming <-chan jetstream.Msg, e
 	}
 }
 
-// arrived adds what has come in.
+// arrived appends the messages that have arrived.
 func arrived(waiting []jetstream.Msg, incoming <-chan jetstream.Msg) []jetstream.Msg {
 	for {
 		select {
@@ -149,24 +150,24 @@ func arrived(waiting []jetstream.Msg, incoming <-chan jetstream.Msg) []jetstream
 	}
 }
 
-// deadline is what the client makes an expiry of, or a little more: it takes off a tenth, a second at most.
+// deadline is a timeout from which the client derives at least this expiry: it subtracts a tenth, at most a second.
 func deadline(expiry time.Duration) time.Duration {
 	return expiry + min(expiry/9, time.Second) + 10*time.Millisecond
 }
 
-// following is an ordered consumer: the client makes one on the server, without acknowledgements, and another one from
-// the next place in the stream on whenever a message is missing or the connection was lost.
+// following is an ordered consumer: the client makes a consumer without acknowledgements on the server, and another one from the
+// next place in the stream on whenever a message is missing or the connection was lost.
 type following struct {
 	reader  *reader
 	client  driver.Values
-	created time.Time // when the stream was made
+	created time.Time // when the stream was created
 	current puller
 	end     context.CancelFunc
 	closed  chan struct{}
-	one     sync.Mutex // the client calls the handler of the next consumer while that of the last one may still run
+	one     sync.Mutex // the client may call the handler of the next consumer while that of the last one still runs
 }
 
-// follows begins where the subscription was left.
+// follows begins at the subscription's place.
 func (r *reader) follows(try context.Context, client driver.Values) (puller, error) {
 	ctx, end := context.WithCancel(r.ctx)
 	f := &following{reader: r, client: client, end: end, closed: make(chan struct{})}
@@ -210,8 +211,8 @@ func (f *following) begin(ctx context.Context, at uint64) error {
 	return err
 }
 
-// follow begins anew with a stream that was made anew, one in memory whose server was restarted: its places begin at 1,
-// and the client would wait for the place after its last one.
+// follow begins anew with a recreated stream: one in memory whose server was restarted. Its places begin at 1, and the client
+// would wait for the place after its last one.
 func (f *following) follow(ctx context.Context, connected <-chan nats.Status) {
 	defer func() { <-f.current.Closed() }()
 	defer func() { f.current.Stop() }()

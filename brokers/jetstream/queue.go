@@ -9,8 +9,8 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// Queue asks the stream and the subscription's durable consumer. Messages that were taken away count as published: the
-// stream's sequence goes on.
+// Queue asks the stream and the subscription's durable consumer. Removed messages count as published, because the stream's
+// sequence includes them.
 func (s *session) Queue(ctx context.Context, topic, subscription int) (driver.Queue, error) {
 	js, err := jetstream.New(s.conn.Conn)
 	if err != nil {
@@ -35,8 +35,8 @@ func (s *session) Queue(ctx context.Context, topic, subscription int) (driver.Qu
 	}, nil
 }
 
-// followed is the queue of an ordered consumer: the stream from the place on that the furthest of those has come to that the client
-// made on the server. Where it has made none, nothing was delivered.
+// followed is the queue of an ordered consumer: the stream from the furthest place of the consumers that the client made on the
+// server. If it has made none, nothing was delivered.
 func followed(ctx context.Context, stream jetstream.Stream, subscription string) (driver.Queue, error) {
 	state := stream.CachedInfo().State
 	q := driver.Queue{Waiting: int64(state.Msgs), Published: int64(state.LastSeq)}

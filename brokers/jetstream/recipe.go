@@ -18,7 +18,7 @@ func recipe() *provision.Recipe {
 	return r
 }
 
-// formed waits until the nodes have elected who places streams, and that node sees all others.
+// formed waits until the nodes have elected the meta leader, which places streams, and it sees all other nodes.
 func formed(ctx context.Context, c *provision.Cluster) error {
 	if err := natsio.Routed(ctx, c); err != nil {
 		return err
@@ -52,8 +52,8 @@ func formed(ctx context.Context, c *provision.Cluster) error {
 	return nil
 }
 
-// leader is the node that leads the first stream, because that is the one whose loss producers feel; without a
-// replicated stream it is the one that places streams.
+// leader is the node that leads the first stream, because its loss affects producers; without a replicated stream it is the meta
+// leader, which places streams.
 func leader(ctx context.Context, c *provision.Cluster) (int, error) {
 	if len(c.Nodes) == 1 {
 		return 1, nil

@@ -12,9 +12,9 @@ import (
 	"github.com/brokermark/brokermark/brokers/internal/socket"
 )
 
-// remake makes streams in memory and their consumers anew whenever a connection finds them gone: their server was
-// restarted. The messages in them are lost, but the producers and consumers go on. Call stop before the connection is
-// closed; it waits.
+// remake recreates streams in memory and their consumers whenever a connection finds them gone because their server was
+// restarted. Their messages are lost, but the producers and consumers continue. Call stop before the connection is closed; it
+// waits.
 func (s *session) remake(js jetstream.JetStream) (stop func()) {
 	connected := s.conn.StatusChanged(nats.CONNECTED)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -49,8 +49,8 @@ func (s *session) remakeAll(ctx context.Context, js jetstream.JetStream) {
 	}
 }
 
-// remakeOne makes the stream of topic unless it is there. It is opened to what is published only when its consumers are
-// there: a stream that keeps what somebody is interested in would acknowledge it and drop it.
+// remakeOne recreates the stream of topic if it is missing. It accepts messages only once its consumers exist: a stream with
+// retention by interest would acknowledge messages and drop them.
 func (s *session) remakeOne(ctx context.Context, js jetstream.JetStream, topic string) error {
 	closed := "brokermark.closed." + topic
 	var open bool

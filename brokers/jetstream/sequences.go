@@ -6,13 +6,13 @@ import (
 	"github.com/brokermark/brokermark/brokers/internal/spans"
 )
 
-// sequences are the places in a stream whose messages one subscription has delivered, where its consumers share them.
-// Exactly-once needs them, and at-most-once: what the server has delivered, and a confirmed acknowledgement, is in its
-// memory only, and one that is killed within about a second delivers the message again, under a new count of deliveries.
+// sequences are the places in a stream whose messages one subscription has delivered, for all its consumers. Exactly-once and
+// at-most-once need them: the server keeps deliveries and confirmed acknowledgements in memory only, and if it is killed within
+// about a second, it delivers the message again, with a new count of deliveries.
 type sequences struct {
 	mu     sync.Mutex
 	places spans.Set
-	latest int64 // when the latest of them was stored
+	latest int64 // when the newest of them was stored
 }
 
 func (s *session) sequences(subject, durable string) *sequences {
@@ -25,8 +25,7 @@ func (s *session) sequences(subject, durable string) *sequences {
 	return s.seen[key]
 }
 
-// first reports whether a message comes for the first time. One that was stored later than any is in another stream, as
-// for course.
+// first reports whether a message comes for the first time. A message newer than all others is in another stream, as in course.
 func (q *sequences) first(at place) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// How a consumer is made, and how it is read: the values of the client settings consumer and consume.
+// How a consumer is created, and how it reads: the values of the client settings consumer and consume.
 const (
 	durable  = "durable"
 	ordered  = "ordered"

@@ -18,7 +18,8 @@ import (
 
 const usualWindow = 2 * time.Minute
 
-// window is how long message ids are remembered: no longer than the messages, and the default follows them, as the server's own.
+// window is how long message IDs are remembered: not longer than the messages. The default follows them, as the server's own
+// does.
 func window(topic driver.Values) (time.Duration, error) {
 	asked, age := topic.Duration("duplicate_window"), topic.Duration("max_age")
 	switch {
@@ -42,8 +43,8 @@ var topicSettings = []driver.Setting{
 	{Scope: driver.TopicScope, Name: "compression", Default: "none", Allowed: []string{"none", "s2"}, Doc: "of the files"},
 }
 
-// keeps implements driver.Kind.Keeps. What discard: new refuses is no loss: the producer is told. A stream counts what it
-// stores beside a payload as well, its subject included.
+// keeps implements driver.Kind.Keeps. Messages refused by discard: new are not lost: the producer learns of it. A stream also
+// counts the bytes that it stores beside a payload, its subject included.
 func keeps(_, topic driver.Values, size int64) driver.Limit {
 	const beside = 512
 	var limit driver.Limit
@@ -72,10 +73,10 @@ const (
 	tryBudget  = 3 * time.Second  // for one request
 	tryPause   = 100 * time.Millisecond
 
-	forgottenAfter = 24 * time.Hour // without its client, a consumer on somebody else's stream
+	forgottenAfter = 24 * time.Hour // of a consumer without its client on another application's stream
 )
 
-// entityName is a name for a stream or consumer: the server allows no dots, wildcards, slashes or white space there.
+// entityName makes a name for a stream or consumer: the server allows no dots, wildcards, slashes or white space there.
 func entityName(name string) string {
 	return strings.Map(func(r rune) rune {
 		if strings.ContainsRune(".*>/\\ \t\r\n", r) {
@@ -90,7 +91,7 @@ func (s *session) streamConfig(topic, subject string) jetstream.StreamConfig {
 	storage, auto := jetstream.FileStorage, jetstream.LimitsPolicy
 	if s.config.Guarantee.Persistence == driver.Memory {
 		storage = jetstream.MemoryStorage
-		if len(s.subscriptions) > 0 && !isOrdered(s.config.Client) { // without consumers there is no interest, and nothing would be stored at all
+		if len(s.subscriptions) > 0 && !isOrdered(s.config.Client) { // without consumers there is no interest, and nothing would be stored
 			auto = jetstream.InterestPolicy
 		}
 	}
@@ -119,8 +120,8 @@ func (s *session) consumerConfig(durable string) jetstream.ConsumerConfig {
 	return c
 }
 
-// create makes the stream of topic, on subject, and its consumers and waits until all of them answer: right after its
-// start a cluster that calls itself healthy still refuses, or loses, requests.
+// create creates the stream of topic, on subject, and its consumers and waits until all of them answer: a cluster that has just
+// started refuses or loses requests even if it reports itself healthy.
 func (s *session) create(ctx context.Context, js jetstream.JetStream, topic, subject string) error {
 	var stream jetstream.Stream
 	err := s.untilFormed(ctx, s.conn, func(ctx context.Context) (err error) {
@@ -147,18 +148,18 @@ func (s *session) create(ctx context.Context, js jetstream.JetStream, topic, sub
 	return nil
 }
 
-// consumerOf makes a consumer of a stream and waits until it answers.
+// consumerOf creates a consumer of a stream and waits until it answers.
 func (s *session) consumerOf(ctx context.Context, stream jetstream.Stream, config jetstream.ConsumerConfig) error {
 	return s.untilFormed(ctx, s.conn, func(ctx context.Context) error {
 		consumer, err := stream.CreateOrUpdateConsumer(ctx, config)
-		if err != nil || config.FilterSubject != "" { // a message of a stream that is not empty would be taken
+		if err != nil || config.FilterSubject != "" { // asking a stream that is not empty would take a message
 			return err
 		}
 		batch, err := consumer.FetchNoWait(1)
 		if err != nil {
 			return err
 		}
-		for range batch.Messages() { //nolint:revive // drained
+		for range batch.Messages() { //nolint:revive // drain it
 		}
 		return batch.Error()
 	})
@@ -190,7 +191,7 @@ func caughtUp(ctx context.Context, stream jetstream.Stream) error {
 	return nil
 }
 
-// untilFormed tries again what goes over conn while it fails for a reason that may go away by itself.
+// untilFormed repeats a request over conn while it fails for a temporary reason.
 func (s *session) untilFormed(ctx context.Context, conn *natsio.Conn, try func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, formBudget)
 	defer cancel()
@@ -211,7 +212,8 @@ func (s *session) untilFormed(ctx context.Context, conn *natsio.Conn, try func(c
 	}
 }
 
-// passing reports whether err may go away by itself. An API error of another kind than "unavailable" won't, and a server alone finds no room.
+// passing reports whether err may be temporary. An API error other than "unavailable" is not, and a single server without room
+// won't find any.
 func (s *session) passing(err error) bool {
 	var api *jetstream.APIError
 	if errors.As(err, &api) {

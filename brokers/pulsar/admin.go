@@ -23,18 +23,18 @@ import (
 
 const (
 	adminRole  = "admin"  // endpoint: a broker's admin interface
-	bookieRole = "bookie" // endpoint: a bookie's administration
-	// usualLargest is Pulsar's own default of maxMessageSize.
+	bookieRole = "bookie" // endpoint: a bookie's admin interface
+	// usualLargest is Pulsar's default of maxMessageSize.
 	usualLargest = 5 << 20
 	askPatience  = 10 * time.Second
 )
 
-// admin speaks to the brokers' admin interface; any of them answers for all.
+// admin is a client of the brokers' admin interface; any broker answers for all.
 type admin struct {
 	urls    []string
 	bookies []string
 	http    *http.Client
-	target  driver.Target // whose login it shows
+	target  driver.Target // whose login it uses
 	tokens  *oauth.Source
 }
 
@@ -67,7 +67,7 @@ func newAdmin(t driver.Target, given string) *admin {
 
 func (a *admin) close() { a.http.CloseIdleConnections() }
 
-// answerError is an answer that isn't what was asked for.
+// answerError is an unexpected answer.
 type answerError struct {
 	code   int
 	reason string
@@ -83,7 +83,7 @@ func status(err error) int {
 	return 0
 }
 
-// denied reports whether the user may not ask.
+// denied reports whether the user lacks the right to ask.
 func denied(err error) bool {
 	code := status(err)
 	return code == http.StatusUnauthorized || code == http.StatusForbidden
@@ -141,18 +141,18 @@ func (a *admin) ask(ctx context.Context, method, where string, body, into any) e
 	case into == nil:
 		return nil
 	}
-	if text, ok := into.(*string); ok { // the one answer that isn't JSON
+	if text, ok := into.(*string); ok { // the only answer that isn't JSON
 		*text = strings.TrimSpace(string(answer))
 		return nil
 	}
 	return json.Unmarshal(answer, into)
 }
 
-// maxAnswer bounds what an administration answers, in bytes.
+// maxAnswer bounds an answer of an admin interface, in bytes.
 const maxAnswer = 64 << 20
 
 func (a *admin) maxMessageSize(ctx context.Context) (int, error) {
-	var clusters []string // anybody who may administer may see them
+	var clusters []string // every administrator may see them
 	if err := a.do(ctx, http.MethodGet, "clusters", nil, &clusters); err != nil {
 		return 0, err
 	}
@@ -166,15 +166,15 @@ func (a *admin) maxMessageSize(ctx context.Context) (int, error) {
 	return usualLargest, nil
 }
 
-// liveBookies counts the storage nodes.
+// liveBookies returns the number of running bookies (storage nodes).
 func (a *admin) liveBookies(ctx context.Context) (int, error) {
 	var all struct{ Bookies []json.RawMessage }
 	err := a.do(ctx, http.MethodGet, "bookies/all", nil, &all)
 	return len(all.Bookies), err
 }
 
-// syncsJournals asks every bookie whether it flushes its journal before it answers: neither the client protocol nor the
-// brokers know.
+// syncsJournals asks every bookie whether it flushes its journal before it answers: neither the client protocol nor the brokers
+// report that.
 func (a *admin) syncsJournals(ctx context.Context) error {
 	const setting = "persistence: fsync"
 	const how = "journalSyncData=true on every bookie (server: {journalSyncData: true})"
@@ -182,7 +182,7 @@ func (a *admin) syncsJournals(ctx context.Context) error {
 		return driver.Unsupported(setting, "it needs %s, and there is no address of a bookie's administration to check that", how)
 	}
 	for _, bookie := range a.bookies {
-		config := map[string]string{} // what was never set isn't there, and true
+		config := map[string]string{} // a setting that was never set is missing, and true
 		err := a.ask(ctx, http.MethodGet, bookie+"/api/v1/config/server_config", nil, &config)
 		switch {
 		case err != nil:
@@ -196,7 +196,7 @@ func (a *admin) syncsJournals(ctx context.Context) error {
 	return nil
 }
 
-// availablePermits is how many messages the broker may still send to a consumer of one topic or partition.
+// availablePermits is the number of messages that the broker may still send to a consumer of one topic or partition.
 func (a *admin) availablePermits(ctx context.Context, topic, subscription, consumer string) (int, error) {
 	var stats struct {
 		Subscriptions map[string]struct {
@@ -217,7 +217,7 @@ func (a *admin) availablePermits(ctx context.Context, topic, subscription, consu
 	return 0, nil
 }
 
-// traffic is what the broker says of a topic, its partitions together, and of one of its subscriptions.
+// traffic are the broker's statistics of a topic, its partitions together, and of one of its subscriptions.
 type traffic struct {
 	MsgInCounter  int64
 	Subscriptions map[string]struct {
@@ -236,7 +236,7 @@ func (a *admin) traffic(ctx context.Context, topic string, partitioned bool) (f 
 	return f, err
 }
 
-// pathOf is a name as a path of the admin interface has it.
+// pathOf escapes a name for a path of the admin interface.
 func pathOf(parts ...string) string {
 	for i := range parts {
 		parts[i] = url.PathEscape(parts[i])

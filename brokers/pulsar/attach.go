@@ -13,15 +13,15 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// attaching implements driver.Kind.Attaching: the admin interface is behind another port than the clients'.
+// attaching implements driver.Kind.Attaching: the admin interface has another port than the clients.
 func attaching(_ map[string]any, t driver.Target) []string {
 	return []string{"client.webServiceUrl=" + strings.Join(newAdmin(t, "").urls, ",")}
 }
 
 const openPatience = 5 * time.Second
 
-// attach finds out whether the broker can be used as the target says, or why it can't. The client library knows only
-// that there was a connection error, so the ports and the admin interface are asked first.
+// attach checks whether the broker can be used as the target says, and returns the reason if not. The client library only reports
+// a connection error, so the ports and the admin interface are asked first.
 func (s *session) attach(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, openPatience)
 	defer cancel()
@@ -52,7 +52,7 @@ func (s *session) attach(ctx context.Context) error {
 	return explained
 }
 
-// login has the broker answer a request of the binary protocol, which it does for no unknown user.
+// login checks the login by a request of the binary protocol, which the broker answers for known users only.
 func (s *session) login() error {
 	c, err := s.connect(s.logged)
 	if err != nil {
@@ -60,18 +60,19 @@ func (s *session) login() error {
 	}
 	defer c.Close()
 	_, err = c.TopicPartitions("persistent://" + s.probed())
-	if err != nil && strings.Contains(err.Error(), "TopicNotFound") { // a tenant need not have a namespace of that name
+	if err != nil && strings.Contains(err.Error(), "TopicNotFound") { // a tenant may have no namespace of that name
 		return nil
 	}
 	return err
 }
 
-// probed is a topic to ask for, in a namespace that is there.
+// probed is a topic to ask for, in an existing namespace.
 func (s *session) probed() string {
 	return strings.Join([]string{s.tenant(), cmp.Or(s.given(), "default"), "brokermark"}, "/")
 }
 
-// reachesOwner looks a topic up as clients do, and tells where the broker that has it can't be reached. A user who may not ask is told nothing.
+// reachesOwner looks a topic up as clients do, and returns an error if the broker that has it can't be reached. It returns nil if
+// the user may not ask.
 func (s *session) reachesOwner(ctx context.Context) error {
 	var owner struct {
 		Plain string `json:"brokerUrl"`
@@ -88,7 +89,7 @@ func (s *session) reachesOwner(ctx context.Context) error {
 	}
 	u, err := url.Parse(told)
 	if err != nil || u.Host == "" {
-		return nil //nolint:nilerr // it is known that the broker answers
+		return nil //nolint:nilerr // the broker has answered before
 	}
 	given := s.config.Target.Addresses
 	return driver.Advertised(ctx, "pulsar", strings.Join(given, ", "), "advertisedAddress, advertisedListeners", given, []string{u.Host})

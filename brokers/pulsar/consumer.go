@@ -12,13 +12,13 @@ import (
 )
 
 const (
-	// most messages handed over at once
+	// the most messages in one Deliver
 	deliverMost = 1000
-	// A consumer that is acknowledging to a broker that doesn't answer is waited for so long, then left to itself.
+	// A consumer that is acknowledging to a broker that doesn't answer is waited for this long.
 	leavePatience = time.Second
 )
 
-// Consume is one of the consumers that share the subscription.
+// Consume is one of the consumers of the subscription.
 func (s *session) Consume(ctx context.Context, c driver.ConsumerConfig, sink driver.Sink, ready func()) error {
 	g := s.config.Guarantee
 	options := consumerOptions(g, s.config.Client)
@@ -63,7 +63,7 @@ func (s *session) Consume(ctx context.Context, c driver.ConsumerConfig, sink dri
 	return nil
 }
 
-// subscribe tries until ctx ends: topics may just be moving to another broker.
+// subscribe tries until ctx ends: topics may be moving to another broker.
 func (s *session) subscribe(ctx context.Context, c client.Client, o client.ConsumerOptions) (client.Consumer, error) {
 	for deadline := time.Now().Add(formPatience); ; {
 		subscribed, err := c.Subscribe(o)
@@ -77,7 +77,7 @@ func (s *session) subscribe(ctx context.Context, c client.Client, o client.Consu
 	}
 }
 
-// awaitPermits waits until the broker may send to a consumer of a non-persistent topic: what comes before that is gone.
+// awaitPermits waits until the broker may send to a consumer of a non-persistent topic: earlier messages are lost.
 func (s *session) awaitPermits(ctx context.Context, topic int, o client.ConsumerOptions) error {
 	if s.domain() == persistent {
 		return nil
@@ -106,14 +106,14 @@ func (s *session) awaitPermits(ctx context.Context, topic int, o client.Consumer
 	return nil
 }
 
-// reader hands the messages of one consumer on and acknowledges them.
+// reader delivers the messages of one consumer and acknowledges them.
 type reader struct {
 	consumer client.Consumer
 	sink     driver.Sink
 	early    bool // acknowledge before delivery
-	most     int  // messages handed over at once
+	most     int  // messages per Deliver
 	acks     bool
-	seen     *seen // nil where a message may be delivered twice
+	seen     *seen // nil if a message may be delivered twice
 	messages []client.Message
 	came     driver.Batch
 
@@ -121,7 +121,7 @@ type reader struct {
 	left bool // Consume has returned: nothing may be delivered any more
 }
 
-// run returns soon after ctx has ended, even if an acknowledgement is still stuck in the client.
+// run returns soon after ctx has ended, even if an acknowledgement still blocks in the client.
 func (r *reader) run(ctx context.Context) {
 	ended := make(chan struct{})
 	go func() {
@@ -140,7 +140,7 @@ func (r *reader) run(ctx context.Context) {
 	r.mu.Unlock()
 }
 
-// gather waits for a message and takes those that have come with it.
+// gather waits for a message and takes the others that have arrived.
 func (r *reader) gather(ctx context.Context) bool {
 	clear(r.messages)
 	r.messages = r.messages[:0]
@@ -185,7 +185,7 @@ func (r *reader) deliver() bool {
 	return true
 }
 
-// property finds a property of a message; nil: there is none of that name.
+// property returns a property of a message; nil if there is none of that name.
 func property(m client.Message, name string) []byte {
 	if text, ok := m.Properties()[name]; ok {
 		return driver.Bytes(text)
@@ -193,7 +193,7 @@ func property(m client.Message, name string) []byte {
 	return nil
 }
 
-// acknowledge tells the client only; it has no errors but of a consumer that is closed.
+// acknowledge passes acknowledgements to the client, which only returns errors for a closed consumer.
 func (r *reader) acknowledge() {
 	if !r.acks {
 		return

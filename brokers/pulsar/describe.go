@@ -8,13 +8,13 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// telling are the settings of a broker that bear on what is kept and on speed; others hold passwords.
+// telling are the settings of a broker that matter for persistence and speed; others hold passwords.
 var telling = []string{
 	"managedLedgerDefaultEnsembleSize", "managedLedgerDefaultWriteQuorum", "managedLedgerDefaultAckQuorum", "maxMessageSize",
 	"brokerDeduplicationEnabled", "transactionCoordinatorEnabled", "maxUnackedMessagesPerConsumer",
 }
 
-// Describe implements driver.Describer, by a broker's administration.
+// Describe implements driver.Describer by a broker's admin interface.
 func (s *session) Describe(ctx context.Context) (driver.Description, error) {
 	d := driver.Description{Product: "Pulsar"}
 	if err := s.admin.do(ctx, http.MethodGet, "brokers/version", nil, &d.Version); err != nil {

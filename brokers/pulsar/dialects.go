@@ -9,7 +9,7 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// dialects are client libraries, which are told their settings by builders (Java) and by structs (Go).
+// dialects are client libraries whose settings are calls of builders (Java) or fields of structs (Go).
 var dialects = []driver.Dialect{
 	{Library: "Java", Words: 0, Comment: "//"},
 	{Library: "Go (pulsar-client-go)", Words: 1, Comment: "//"},
@@ -21,7 +21,7 @@ var (
 	consuming  = []driver.Side{driver.ConsumerSide}
 )
 
-// phrases say settings in the words of each library. Go takes the two of gathering acknowledgements together.
+// phrases are settings in the form of each library. Go has one option for the two settings of grouping acknowledgements.
 func phrases(v driver.Values) []driver.Phrase {
 	lasting := func(name string) map[string][]string { return lasts(v.Duration(name)) }
 	sending := lasting("sendTimeout")
@@ -63,7 +63,7 @@ func phrases(v driver.Values) []driver.Phrase {
 	}
 }
 
-// lasts is a time in the words of each library, by its value.
+// lasts maps a duration to its form in each library.
 func lasts(d time.Duration) map[string][]string {
 	units := []struct {
 		length       time.Duration
@@ -75,13 +75,14 @@ func lasts(d time.Duration) map[string][]string {
 			return map[string][]string{d.String(): {fmt.Sprintf("%d, TimeUnit.%s", n, u.java), fmt.Sprintf("%d * time.%s", n, u.golang)}}
 		}
 	}
-	return nil // no time is a part of a nanosecond
+	return nil // no duration is a fraction of a nanosecond
 }
 
-// elsewhere are client settings that no other library is told: how this driver uses its client, and where it makes topics.
+// elsewhere are client settings without a counterpart in other libraries: the use of the client by this driver, and the place of
+// its topics.
 var elsewhere = []string{"mode", "consumer.ack", "transactions", tenantSetting, namespaceSetting, "webServiceUrl"}
 
-// pasted implements driver.Kind.Pasted, with what held in place of auto. What has no effect is left out.
+// pasted implements driver.Kind.Pasted, with the effective values of auto. It leaves out settings without effect.
 func pasted(g driver.Guarantee, v driver.Values, _ int) []driver.Pasted {
 	inForce := map[string]any{}
 	for _, s := range settings {
@@ -96,7 +97,7 @@ func pasted(g driver.Guarantee, v driver.Values, _ int) []driver.Pasted {
 			inForce["batchBuilder"] = "KEY_BASED"
 		}
 	}
-	if v.Int("maxPendingMessages") == 0 { // the run's window bounds what waits
+	if v.Int("maxPendingMessages") == 0 { // the run's window bounds the client's queue
 		delete(inForce, "maxPendingMessages")
 	}
 	return driver.Paste(dialects, phrases(v), inForce)

@@ -1,6 +1,5 @@
-// Package pulsar drives and provides Apache Pulsar: pulsar-client-go and the admin interface behind the driver contract,
-// and the recipe for one server alone or for brokers, bookies and ZooKeepers. It knows nothing of how messages are made
-// or measured.
+// Package pulsar drives and starts Apache Pulsar: pulsar-client-go and the admin interface behind the driver contract, and the
+// recipe for a single server or for brokers, bookies and ZooKeepers. It knows nothing of how messages are made or measured.
 package pulsar
 
 import (
@@ -23,7 +22,7 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-// never is for what the client would do now and then and needn't: topics keep their partitions for a run.
+// never is the interval of the client's periodic tasks that aren't needed: topics keep their partitions for a run.
 const never = 1000 * time.Hour
 
 func driverKind() driver.Kind {
@@ -34,7 +33,7 @@ func driverKind() driver.Kind {
 	}
 }
 
-// supports is the guarantee table of the README.
+// supports implements the guarantee table of the README.
 func supports(g driver.Guarantee) error {
 	switch {
 	case g.Persistence == driver.Memory && g.Delivery != driver.AtMostOnce:
@@ -68,7 +67,7 @@ func fits(c driver.Config, s driver.Shape) error {
 	return cmp.Or(driver.FitsAck(c.Guarantee, c.Client), checkClient(c.Guarantee, c.Client), fitsRelays(c, s), fitsNamespace(c), fitsSize(s.MaxBytes, largest))
 }
 
-// fitsSize refuses messages that the broker has no room for.
+// fitsSize refuses messages that are too large for the broker.
 func fitsSize(size, largest int) error {
 	if size+headroom > largest {
 		return driver.Unsupported(fmt.Sprintf("messageSize: %d", size), "the broker takes up to %d bytes (maxMessageSize)", largest)
@@ -76,13 +75,13 @@ func fitsSize(size, largest int) error {
 	return nil
 }
 
-// session is one driver: the namespace that its topics are in, and what its subscriptions have delivered.
+// session is one driver: the namespace of its topics, and the messages that its subscriptions have delivered.
 type session struct {
 	config    driver.Config
 	log       log.Logger
-	logged    slog.Handler // where log writes to
+	logged    slog.Handler // the target of log
 	admin     *admin
-	largest   int // message that the broker takes, bytes
+	largest   int // largest message that the broker accepts, bytes
 	namespace string
 	topology  driver.Topology
 
@@ -104,8 +103,8 @@ func open(ctx context.Context, c driver.Config) (driver.Driver, error) {
 	return s, nil
 }
 
-// connect makes a client of its own for a producer or consumer: a shared one would send everything through one
-// connection and one goroutine, and could only be closed as a whole. What it logs goes to logged.
+// connect makes a separate client for a producer or consumer: a shared one would send everything through one connection and one
+// goroutine, and could only be closed as a whole. Its log goes to logged.
 func (s *session) connect(logged slog.Handler) (client.Client, error) {
 	t, v := s.config.Target, s.config.Client
 	scheme := "pulsar://"
@@ -122,7 +121,7 @@ func (s *session) connect(logged slog.Handler) (client.Client, error) {
 	switch {
 	case t.Login == driver.ByToken:
 		o.Authentication = client.NewAuthenticationToken(t.Password)
-	case t.Login == driver.ByOAuth: // to the broker it is a token; the client's own way wants the secret in a file
+	case t.Login == driver.ByOAuth: // for the broker it is a token; the client's own way needs the secret in a file
 		o.Authentication = client.NewAuthenticationTokenFromSupplier(func() (string, error) { return s.admin.tokens.Token(context.Background()) })
 	case t.User != "":
 		basic, err := client.NewAuthenticationBasic(t.User, t.Password)
@@ -143,8 +142,8 @@ func (s *session) Close() error {
 	return nil
 }
 
-// within runs do and returns when it has ended, or after patience; then it ends by itself, when the broker answers or
-// operationTimeout is over. The client's own Close has no bound.
+// within runs do and returns when it has ended, or after patience; do then ends by itself, when the broker answers or after
+// operationTimeout. The client's own Close has no time limit.
 func within(patience time.Duration, do func()) {
 	ended := make(chan struct{})
 	go func() {

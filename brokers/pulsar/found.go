@@ -30,7 +30,7 @@ func finds(c driver.Config, s driver.Shape) error {
 	return nil
 }
 
-// domainOf is whether topics are persistent.
+// domainOf is the domain of topics: persistent or non-persistent.
 func domainOf(g driver.Guarantee) string {
 	if g.Persistence == driver.Memory {
 		return nonPersistent
@@ -38,7 +38,7 @@ func domainOf(g driver.Guarantee) string {
 	return persistent
 }
 
-// find makes the subscriptions of t on topics that are somebody else's: as much as who may consume from them may do.
+// find makes the subscriptions of t on topics of another application. It needs no more rights than a consumer has.
 func (s *session) find(ctx context.Context, t driver.Topology) error {
 	for _, topic := range t.Topics {
 		path := s.pathOf(topic.Name)
@@ -73,7 +73,7 @@ func (s *session) find(ctx context.Context, t driver.Topology) error {
 	return nil
 }
 
-// there is what an answer about a topic means.
+// there interprets an answer about a topic.
 func there(topic string, err error) error {
 	switch {
 	case err == nil:
@@ -100,7 +100,7 @@ func (s *session) unfind(ctx context.Context) error {
 	return nil
 }
 
-// bare is a topic of somebody else without its domain.
+// bare is the name of another application's topic without its domain.
 func bare(topic string) string {
 	if _, name, whole := strings.Cut(topic, "://"); whole {
 		return name

@@ -6,14 +6,14 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// handing is what a producer needs whose messages are acknowledged when the client has them: as applications do that send
-// and forget, it gives the client copies. The client reads a payload when it makes a batch, some time after it was sent,
-// and answers always. A copy takes the place of the slot in all that is noted of a message until its answer.
+// handing is used if messages are acknowledged when the client has them: as fire-and-forget applications do, the producer gives
+// the client copies. The client reads a payload when it makes a batch, some time after the send, and always answers. Until its
+// answer, a copy's place stands for the slot in all data about a message.
 type handing struct {
 	copies [][]byte    // by place
 	free   chan uint32 // places
 	batch  []driver.Message
-	slots  []uint32 // of batch
+	slots  []uint32 // slots of a batch
 }
 
 func newHanding(places int) *handing {
@@ -30,8 +30,8 @@ func (h *handing) release(places []uint32) {
 	}
 }
 
-// handOver gives the client copies of messages of one topic, as many as there is room for, and completes them. It waits
-// for room: what is not answered fills the client's own window.
+// handOver gives the client copies of messages of one topic, as many as there is room for, and completes them. It waits for room:
+// unanswered messages fill the client's own window.
 func (p *producer) handOver(ctx context.Context, batch []driver.Message) (taken int) {
 	h := p.handing
 	h.batch, h.slots = h.batch[:0], h.slots[:0]
@@ -55,7 +55,7 @@ func (p *producer) handOver(ctx context.Context, batch []driver.Message) (taken 
 	return len(h.slots)
 }
 
-// place is a free one; none without waiting for it, or when ctx has ended.
+// place returns a free place; false if none is free and wait is false, or when ctx has ended.
 func (h *handing) place(ctx context.Context, wait bool) (place uint32, ok bool) {
 	select {
 	case place = <-h.free:

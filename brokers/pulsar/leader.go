@@ -12,8 +12,7 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-// leader is the node whose broker owns most of the topics that were made for a run; where there are none, the one whose
-// broker balances the load.
+// leader is the node whose broker owns most of the run's topics; without topics, the one whose broker balances the load.
 func leader(ctx context.Context, c *provision.Cluster) (int, error) {
 	a := adminOf(c.Nodes...)
 	defer a.close()
@@ -81,7 +80,7 @@ func (a *admin) look(ctx context.Context, topic string, into any) error {
 	return errors.Join(errs...)
 }
 
-// nodeAt is the node whose port is in where, 0 if none.
+// nodeAt is the node whose port is in where; 0 if none.
 func nodeAt(c *provision.Cluster, where, port string) int {
 	u, err := url.Parse(where)
 	if err != nil {

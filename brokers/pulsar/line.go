@@ -13,16 +13,16 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// line is one producer's way to one topic. It may need several of the client's producers, one after the other: the client
-// gives one up when it is told that the topic isn't there, as happens while a cluster moves it; and at most once it must
-// not reconnect, because it would send again what was not answered.
+// line is one producer's connection to one topic. It may need several of the client's producers, one after the other: the client
+// gives one up when it is told that the topic doesn't exist, as happens while a cluster moves it; and with at-most-once it must
+// not reconnect, because it would send unanswered messages again.
 type line struct {
 	producer *producer
 	options  client.ProducerOptions
 	address  string
-	once     bool   // at most once
-	stock    bool   // no message is used again
-	key      string // of messages without one, where consumers share a topic by key
+	once     bool   // at-most-once
+	stock    bool   // allocates each message
+	key      string // for messages without a key, if consumers share a topic by key
 
 	life    context.Context // ends with close
 	end     context.CancelFunc
@@ -30,13 +30,13 @@ type line struct {
 	renewal sync.WaitGroup
 
 	mu sync.Mutex // held while sending: the client must not be closed under it
-	at *link      // nil while there is none
+	at *link      // nil if there is none at the moment
 }
 
 // link is one of the client's producers.
 type link struct {
 	client.Producer
-	lost   func() // has the line make another one; may be called again and again, by anybody
+	lost   func() // makes the line replace it; may be called repeatedly, from any goroutine
 	answer func(client.MessageID, *client.ProducerMessage, error)
 }
 
@@ -50,13 +50,13 @@ func (s *session) newLine(p *producer, c driver.ProducerConfig, topic int) *line
 	if s.config.Guarantee.Ordering == driver.Ordered {
 		l.options.MessageRouter = pinned(c.ID)
 		if subscriptionType(s.config.Guarantee, s.config.Client) == client.KeyShared {
-			l.key = fmt.Sprintf("producer %d", c.ID) // or else the broker makes up another key for each
+			l.key = fmt.Sprintf("producer %d", c.ID) // otherwise the broker generates another key for each message
 		}
 	}
 	return l
 }
 
-// open makes the first link, which may take a broker that moves topics several attempts.
+// open makes the first link, which may take several attempts while a broker moves topics.
 func (l *line) open(ctx context.Context) error {
 	for {
 		made, err := l.newLink()
@@ -88,13 +88,13 @@ func (l *line) newLink() (*link, error) {
 		})
 	})
 	options := l.options
-	// The broker knows repeats by this name and a number. It is never used again: another link sends other messages, and
-	// would begin to count where the broker has stored this one's.
+	// The broker detects repeats by this name and a sequence number. The name is never reused: another link sends other messages,
+	// and would start its numbers at those that the broker has stored.
 	options.Name = "brokermark-" + rand.Text()
 	if l.once {
 		var none uint
 		options.MaxReconnectToBroker = &none
-		// The client asks for the pauses of its reconnecting when, and only when, it has lost a connection.
+		// The client calls this when, and only when, it has lost a connection.
 		options.BackOffPolicyFunc = func() backoff.Policy {
 			made.lost()
 			return &pauses{}
@@ -107,7 +107,7 @@ func (l *line) newLink() (*link, error) {
 	return made, err
 }
 
-// renew replaces a link that is lost; what was sent through it has failed.
+// renew replaces a lost link; the messages sent through it have failed.
 func (l *line) renew(old *link) {
 	l.mu.Lock()
 	l.at = nil
@@ -133,7 +133,7 @@ func (l *line) now() *link {
 	return l.at
 }
 
-// send hands messages over; where there is no connection they are completed with the error that it returns.
+// send passes messages to the client; without a connection they are completed with the error that it returns.
 func (l *line) send(ctx context.Context, batch []driver.Message) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -146,14 +146,14 @@ func (l *line) send(ctx context.Context, batch []driver.Message) error {
 	}
 	p.lend(batch, through)
 	defer func() {
-		if recover() != nil { // the client closes its queue when it gives a topic up, also while it is used
+		if recover() != nil { // the client closes its queue when it gives a topic up, even while it is in use
 			through.lost()
 		}
 	}()
 	for i := range batch {
 		m := &batch[i]
 		out := &p.messages[m.Slot].ProducerMessage
-		if l.stock { // a message of its own, as applications make them
+		if l.stock { // a new message each time, as in applications
 			out = &(&outgoing{slot: m.Slot}).ProducerMessage
 		}
 		out.Payload, out.Key = m.Payload, l.key
@@ -176,14 +176,14 @@ func (l *line) close() {
 	}
 }
 
-// pinned keeps the order of each producer's messages: one partition for those without a key, and as usual one per key
-// for the others.
+// pinned keeps the order of each producer's messages: one partition for those without a key, and as usual one per key for the
+// others.
 func pinned(producer int) func(*client.ProducerMessage, client.TopicMetadata) int {
 	return func(m *client.ProducerMessage, t client.TopicMetadata) int {
 		if m.Key == "" {
 			return producer % int(t.NumPartitions())
 		}
-		var hash uint32 // Java's of a string, which all of Pulsar's clients use
+		var hash uint32 // Java's hash of a string, which all Pulsar clients use
 		for i := range len(m.Key) {
 			hash = 31*hash + uint32(m.Key[i])
 		}

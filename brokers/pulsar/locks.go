@@ -2,7 +2,7 @@ package pulsar
 
 import "embed"
 
-// locks are the SHA-256 of the files that each version is fetched as.
+// locks are the SHA-256 of the files of each version.
 //
 //go:embed locks
 var locks embed.FS

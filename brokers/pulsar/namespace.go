@@ -18,7 +18,7 @@ const (
 	namespaceSetting = "namespace"
 )
 
-// fitsNamespace refuses names that are none, and a tenant or namespace that a server doesn't have which is started here.
+// fitsNamespace refuses invalid names, and a tenant or namespace that a server started here doesn't have.
 func fitsNamespace(c driver.Config) error {
 	for name, usual := range map[string]string{tenantSetting: publicTenant, namespaceSetting: ""} {
 		value := c.Client.String(name)
@@ -45,16 +45,16 @@ func fitsNamespace(c driver.Config) error {
 
 func (s *session) tenant() string { return s.config.Client.String(tenantSetting) }
 
-// given is the namespace that the spec names; empty: the run makes one.
+// given is the namespace in the spec; empty: the run makes one.
 func (s *session) given() string { return s.config.Client.String(namespaceSetting) }
 
-// place is a namespace of the tenant at the admin interface.
+// place is the path of a namespace of the tenant at the admin interface.
 func (s *session) place(name string) string { return "namespaces/" + pathOf(s.tenant(), name) }
 
-// makeNamespace makes one with the policies of the run.
+// makeNamespace creates a namespace with the policies of the run.
 func (s *session) makeNamespace(ctx context.Context, name *string) error {
 	err := s.admin.do(ctx, http.MethodPut, s.place(*name), s.policies(), nil)
-	if status(err) == http.StatusConflict { // of a topology that was not cleaned: users that share one name their topics uniquely
+	if status(err) == http.StatusConflict { // left by a topology that was not cleaned: users of a shared one name their topics uniquely
 		*name += "-" + strings.ToLower(rand.Text()[:12])
 		err = s.admin.do(ctx, http.MethodPut, s.place(*name), s.policies(), nil)
 	}
@@ -69,7 +69,7 @@ func (s *session) makeNamespace(ctx context.Context, name *string) error {
 	return fmt.Errorf("making namespace %s/%s: %w", s.tenant(), *name, err)
 }
 
-// checkPolicies refuses a namespace that the spec names and whose policies are not those of the guarantee: they are its owner's to change.
+// checkPolicies refuses a namespace of the spec whose policies don't match the guarantee: only its owner may change them.
 func (s *session) checkPolicies(ctx context.Context) error {
 	var has struct {
 		Persistence *struct {
@@ -100,7 +100,7 @@ func (s *session) checkPolicies(ctx context.Context) error {
 	return nil
 }
 
-// quorums are how many copies a message has, and how many of them are waited for.
+// quorums are the number of copies of a message, and how many of them are waited for.
 func quorums(g driver.Guarantee) (copies, answers int) {
 	copies, answers = max(1, g.Replicas), 1
 	if g.Acks == driver.AcksQuorum {
@@ -109,13 +109,13 @@ func quorums(g driver.Guarantee) (copies, answers int) {
 	return copies, answers
 }
 
-// namespaceOf is the namespace of a topology, which every process that is to use it makes from the first topic's name.
+// namespaceOf is the namespace of a topology; every process that uses it derives the name from the first topic's.
 func namespaceOf(t driver.Topology) string {
 	digest := sha256.Sum256([]byte(t.Topics[0].Name))
 	return "brokermark-" + hex.EncodeToString(digest[:6])
 }
 
-// policies are those of the namespace: guarantee and topic settings in Pulsar's words.
+// policies are the namespace's policies for the guarantee and the topic settings.
 func (s *session) policies() map[string]any {
 	g, v := s.config.Guarantee, s.config.Topic
 	copies, answers := quorums(g)

@@ -8,7 +8,7 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// natives reads the native settings off the policies and options that a run would be made with.
+// natives reads the native settings from the policies and options of a run.
 func natives(g driver.Guarantee) []driver.Native {
 	v, _ := driver.Decode(settings, driver.ClientScope, nil)
 	topic, _ := driver.Decode(settings, driver.TopicScope, nil)

@@ -17,9 +17,9 @@ import (
 const (
 	// closePatience is how long Close waits for answers.
 	closePatience = 2 * time.Second
-	// releasePatience is how long the client may take to let go; what takes longer ends by itself.
+	// releasePatience is the time for the client to close; if it takes longer, it ends by itself.
 	releasePatience = time.Second
-	// headroom is what a message's own metadata add to a payload.
+	// headroom is the size that a message's metadata add to a payload.
 	headroom = 1024
 )
 
@@ -30,7 +30,7 @@ var (
 
 type producer struct {
 	client   client.Client
-	lines    []*line    // by topic; nil where this producer doesn't send to
+	lines    []*line    // by topic; nil for topics to which this producer doesn't send
 	headers  []string   // names
 	messages []outgoing // by slot
 	receipts driver.Receipts
@@ -40,17 +40,17 @@ type producer struct {
 	flushes  sync.WaitGroup
 
 	mu      sync.Mutex
-	via     []*link // by slot: what it was sent through; nil: completed
+	via     []*link // by slot: the link it was sent through; nil: completed
 	open    int
-	acked   []uint32  // answered, to be completed together
-	one     [1]uint32 // that has failed
+	acked   []uint32  // answered slots, to be completed together
+	one     [1]uint32 // the slot of a failed message
 	waiting bool      // Close waits for idle
-	held    bool      // the broker takes no messages for now
+	held    bool      // the broker accepts no messages for now
 	idle    chan struct{}
 }
 
-// outgoing is what one slot sends. The client's message comes first, so that the pointer to it, which is all that an
-// answer brings, leads back to the slot.
+// outgoing is the message of one slot. The client's message comes first, so that the pointer to it, which is all that an answer
+// has, leads back to the slot.
 type outgoing struct {
 	client.ProducerMessage
 	slot uint32
@@ -103,7 +103,7 @@ func (p *producer) Send(ctx context.Context, batch []driver.Message) error {
 	return ctx.Err()
 }
 
-// properties are the headers of m, in a map that the slot's message before may have had.
+// properties are the headers of m, in the map of the slot's previous message if there is one.
 func (p *producer) properties(of map[string]string, m *driver.Message) map[string]string {
 	if of == nil && len(p.headers) > 0 {
 		of = make(map[string]string, len(p.headers))
@@ -114,7 +114,7 @@ func (p *producer) properties(of map[string]string, m *driver.Message) map[strin
 	return of
 }
 
-// lend notes through what the slots of batch are sent.
+// lend records the link through which the slots of batch are sent.
 func (p *producer) lend(batch []driver.Message, through *link) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -124,7 +124,7 @@ func (p *producer) lend(batch []driver.Message, through *link) {
 	p.open += len(batch)
 }
 
-// complete is called with p.mu held.
+// complete completes slots; the caller holds p.mu.
 func (p *producer) complete(slots []uint32, err error) {
 	if p.handing != nil {
 		p.handing.release(slots)
@@ -133,8 +133,8 @@ func (p *producer) complete(slots []uint32, err error) {
 	p.receipts.Done(slots, err)
 }
 
-// answered is called by the client for each message that was sent through a link. What a batch's answer confirms is
-// completed together, with its last message.
+// answered is called by the client for each message that was sent through a link. The messages of a batch are completed together,
+// with its last message.
 func (p *producer) answered(through *link, id client.MessageID, m *client.ProducerMessage, err error) {
 	slot := slotOf(m)
 	p.mu.Lock()
@@ -163,8 +163,8 @@ func (p *producer) answered(through *link, id client.MessageID, m *client.Produc
 	p.settle()
 }
 
-// hold is told why the client can't reconnect to the broker: one that has sent it away because of a backlog quota lets it back in when there
-// is room.
+// hold is called with the reason why the client can't reconnect to the broker. A broker that has disconnected it because of a
+// backlog quota accepts it again when there is room.
 func (p *producer) hold(err error) {
 	if !strings.Contains(err.Error(), "ProducerBlockedQuotaExceededError") {
 		return
@@ -175,7 +175,7 @@ func (p *producer) hold(err error) {
 	driver.Hold(p.receipts, err.Error())
 }
 
-// overheard is a log of which each error is told, too.
+// overheard is a log handler that also passes each error to a function.
 type overheard struct {
 	slog.Handler
 	tell func(error)
@@ -191,7 +191,7 @@ func (o overheard) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return overheard{o.Handler.WithAttrs(attrs), o.tell}
 }
 
-// settle is called with p.mu held.
+// settle reports to Close that nothing is in flight; the caller holds p.mu.
 func (p *producer) settle() {
 	if p.open == 0 && p.waiting {
 		p.waiting = false
@@ -199,7 +199,7 @@ func (p *producer) settle() {
 	}
 }
 
-// confirm is called with p.mu held.
+// confirm completes answered slots; the caller holds p.mu.
 func (p *producer) confirm() {
 	if len(p.acked) > 0 {
 		p.complete(p.acked, nil)
@@ -207,8 +207,8 @@ func (p *producer) confirm() {
 	}
 }
 
-// fail completes the slots that were sent through l, or all where l is nil: the client forgets those that are queued
-// when it closes a producer.
+// fail completes the slots that were sent through l, or all if l is nil: the client forgets queued messages when it closes a
+// producer.
 func (p *producer) fail(l *link, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -227,7 +227,7 @@ func (p *producer) fail(l *link, err error) {
 	p.settle()
 }
 
-// Flush has the client send what it gathers; the client's own Flush would also wait for the answers.
+// Flush makes the client send its batches; the client's own Flush would also wait for the answers.
 func (p *producer) Flush(context.Context) error {
 	for _, l := range p.lines {
 		if l == nil {
@@ -235,7 +235,7 @@ func (p *producer) Flush(context.Context) error {
 		}
 		if through := l.now(); through != nil {
 			p.flushes.Go(func() {
-				defer func() { _ = recover() }() // the client closes its queue when it closes a producer, also while it is used
+				defer func() { _ = recover() }() // the client closes its queue when it closes a producer, even while it is in use
 				_ = through.FlushWithCtx(p.flushing)
 			})
 		}

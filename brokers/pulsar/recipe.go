@@ -30,7 +30,7 @@ func recipe() *provision.Recipe {
 		Memory:   strings.Join(usualMemory, " "),
 		Versions: []provision.Version{{Name: "4.0.8", Needs: jvm.Needs}},
 		Ports:    []string{"client", webPort, bookiePort, bookieAdmin, zooPort, zooPeerPort, zooVotesPort},
-		MaxNodes: 5, TLS: true, Mutual: true, Login: true, Deadline: 5 * time.Minute, // three nodes took 2:36 beside other work
+		MaxNodes: 5, TLS: true, Mutual: true, Login: true, Deadline: 5 * time.Minute, // three nodes took 2:36 on a busy machine
 		Install: install, Configure: configure, Command: command, Ready: ready, Formed: formed, Leader: leader, Endpoints: endpoints,
 	}
 }
@@ -53,10 +53,10 @@ func install(ctx context.Context, i *provision.Install) error {
 	return nil
 }
 
-// unneeded parts of the distribution: functions, and native code for other systems.
+// unneeded are parts of the distribution that no recipe uses: functions, and native code for other systems.
 var unneeded = []string{"instances", "examples", "lib/io.kubernetes-*", "lib/*-osx-*", "lib/*-windows-*"}
 
-// configure writes the files of a node: one server that is everything when it is alone, else a ZooKeeper, a bookie and a
+// configure writes the files of a node: a single server that contains everything or, in a cluster, a ZooKeeper, a bookie and a
 // broker.
 func configure(_ context.Context, n *provision.Node) error {
 	asked, err := split(n.Cluster)
@@ -94,8 +94,8 @@ func configure(_ context.Context, n *provision.Node) error {
 	return n.Write("data/zookeeper/myid", []byte(strconv.Itoa(n.ID)))
 }
 
-// usualMemory is that of a server alone, by Pulsar's own start script (pulsar_env.sh). The script's collector is ZGC, which
-// maps its heap three times under Java 17: the kernel's account of its memory would be three times too high.
+// usualMemory is the memory of a single server in Pulsar's own start script (pulsar_env.sh). The script's garbage collector is
+// ZGC, which maps its heap three times under Java 17: the kernel's count of its memory would be three times too high.
 var usualMemory = []string{"-Xms2g", "-Xmx2g", "-XX:MaxDirectMemorySize=4g", "-XX:+UseG1GC"}
 
 func command(n *provision.Node) (provision.Command, error) {
@@ -113,8 +113,8 @@ func command(n *provision.Node) (provision.Command, error) {
 	return provision.Together(nil, steps(n, asked.java)...)
 }
 
-// ready: this node knows our cluster, has produced to and consumed from a topic of its own, and its bookie, which that
-// topic may not need, serves.
+// ready returns an error unless this node has our cluster's name, has produced to and consumed from a topic of its own, and its
+// bookie serves, which that topic may not need.
 func ready(ctx context.Context, n *provision.Node) error {
 	a := adminOf(n)
 	defer a.close()
@@ -131,7 +131,7 @@ func ready(ctx context.Context, n *provision.Node) error {
 	return a.do(ctx, http.MethodGet, "brokers/health", nil, nil)
 }
 
-// formed: all brokers and all bookies know each other.
+// formed returns an error until all brokers and all bookies know each other.
 func formed(ctx context.Context, c *provision.Cluster) error {
 	a := adminOf(c.Nodes...)
 	defer a.close()

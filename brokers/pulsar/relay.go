@@ -17,7 +17,7 @@ import (
 // relays names the subscription of a topology's relays.
 const relays = "relays"
 
-// fitsRelays refuses relays where they would keep less than was asked for.
+// fitsRelays refuses relays that would keep less than the guarantee.
 func fitsRelays(c driver.Config, s driver.Shape) error {
 	asked := fmt.Sprintf("relays: %d", s.Relays)
 	switch {
@@ -33,8 +33,8 @@ func fitsRelays(c driver.Config, s driver.Shape) error {
 	return nil
 }
 
-// Relay is a consumer of the relays' subscription of every topic. It acknowledges a message when the broker has acknowledged what was
-// produced of it.
+// Relay is a consumer of the relays' subscription of every topic. It acknowledges a message when the broker has acknowledged the
+// message produced from it.
 func (s *session) Relay(ctx context.Context, c driver.RelayConfig, ready func()) error {
 	if err := fits(s.config, s.topology.Shape()); err != nil {
 		return err
@@ -49,7 +49,7 @@ func (s *session) Relay(ctx context.Context, c driver.RelayConfig, ready func())
 			return err
 		}
 		s.log.Warnf("relay %d begins again: %v", c.ID, err)
-		select { // what was not acknowledged is consumed again
+		select { // unacknowledged messages are consumed again
 		case <-ctx.Done():
 			return nil
 		case <-time.After(retryPause):
@@ -91,21 +91,21 @@ type relay struct {
 	arrivals  chan client.ConsumerMessage
 	consumers []client.Consumer
 	producers []client.Producer
-	to        map[string]client.Producer // by the topic, or partition, that is consumed
-	open      sync.WaitGroup             // messages that were produced and are not answered
+	to        map[string]client.Producer // by consumed topic or partition
+	open      sync.WaitGroup             // produced and unanswered messages
 
 	mu     sync.Mutex
-	failed error // of these messages, joined
+	failed error // their errors, joined
 }
 
-// relayed is what a relay produces. The client's message comes first, so that its router finds the partition.
+// relayed is a message that a relay produces. The client's message comes first, so that its router finds the partition.
 type relayed struct {
 	client.ProducerMessage
 	partition int32
 }
 
-// join makes the consumer of a topic and the producer that passes on what it gets, to the partition of the same number: so the
-// order of a stream is kept by any relay that has it.
+// join makes the consumer of a topic and the producer that passes its messages on to the partition of the same number, so that
+// any relay keeps the order of a stream.
 func (r *relay) join(ctx context.Context, s *session, c driver.RelayConfig, topic int) error {
 	g, v, t := s.config.Guarantee, s.config.Client, s.topology.Topics[topic]
 	out := producerOptions(g, v, deliverMost)
@@ -136,7 +136,7 @@ func (r *relay) join(ctx context.Context, s *session, c driver.RelayConfig, topi
 	return nil
 }
 
-// pass produces a message that was consumed; answers returns the outcome.
+// pass produces a consumed message; answers returns the outcome.
 func (r *relay) pass(m client.ConsumerMessage) {
 	out := &relayed{partition: max(0, m.ID().PartitionIdx())}
 	out.Payload, out.Key, out.Properties = m.Payload(), m.Key(), m.Properties()
@@ -148,7 +148,7 @@ func (r *relay) pass(m client.ConsumerMessage) {
 		r.mu.Unlock()
 	}
 	defer func() {
-		if recover() != nil { // the client closes its queue when it gives a topic up, also while it is used
+		if recover() != nil { // the client closes its queue when it gives a topic up, even while it is in use
 			fail(errLost)
 			answered()
 		}
@@ -178,7 +178,7 @@ func (r *relay) answers(ctx context.Context) error {
 	return r.failed
 }
 
-// copy acknowledges what has come when all that was produced of it is acknowledged.
+// copy acknowledges consumed messages when everything produced from them is acknowledged.
 func (r *relay) copy(ctx context.Context) error {
 	var taken []client.ConsumerMessage
 	for {

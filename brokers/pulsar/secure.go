@@ -14,7 +14,7 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-// secured adds to a broker's own settings what TLS and a login need.
+// secured adds the settings of TLS and login to a broker's own settings.
 func secured(n *provision.Node, own map[string]string) (map[string]string, error) {
 	if n.Cluster.TLS != nil {
 		encrypted(n, own)
@@ -27,7 +27,7 @@ func secured(n *provision.Node, own map[string]string) (map[string]string, error
 	return own, nil
 }
 
-// writeStores writes the node's keys as java reads them, and the stores' password for programs that want it in a file.
+// writeStores writes the node's keys in Java's format, and the stores' password for programs that need it in a file.
 func writeStores(n *provision.Node) error {
 	stores, err := jvm.NewKeyStores(n)
 	return errors.Join(err, n.Write(filepath.Base(storesPassword(n)), []byte(stores.Password)))
@@ -35,8 +35,8 @@ func writeStores(n *provision.Node) error {
 
 func storesPassword(n *provision.Node) string { return filepath.Join(n.Dir, "stores.password") }
 
-// encrypted has the broker speak TLS and nothing else, with other brokers too: with the PEM files, or with the PKCS #12
-// stores of the same keys where tlsEnabledWithKeyStore is asked for.
+// encrypted makes the broker speak only TLS, with other brokers too: with the PEM files or, if tlsEnabledWithKeyStore is set,
+// with the PKCS #12 stores of the same keys.
 func encrypted(n *provision.Node, own map[string]string) {
 	t, stores := n.Cluster.TLS, jvm.KeyStoresOf(n)
 	own["brokerServicePort"], own["brokerServicePortTls"] = "", strconv.Itoa(n.Ports["client"])
@@ -55,13 +55,13 @@ func encrypted(n *provision.Node, own map[string]string) {
 	}
 }
 
-// sealed: bookies and ZooKeepers serve only who has the certificate of a node, and encrypt what they say. A server alone does
-// so where its clients need certificates; else what it says to itself is as plain as what it writes.
+// sealed reports whether bookies and ZooKeepers require a node's certificate and encrypt their traffic. A single server does so
+// if its clients need certificates; otherwise its internal traffic is as plain as its files.
 func sealed(c *provision.Cluster) bool { return c.TLS != nil && (c.TLS.Mutual || !alone(c)) }
 
-// guardBookie has the bookie serve nodes only. It takes a certificate where a client begins TLS, which each client decides for
-// itself: it's the authorisation that refuses the others. The bookie's administration, which knows no login, demands a
-// certificate where clients need one.
+// guardBookie makes the bookie serve nodes only. It requires a certificate from clients that use TLS, but each client decides
+// that for itself: the authorisation refuses the others. The bookie's admin interface, which has no login, requires a certificate
+// if clients need one.
 func guardBookie(n *provision.Node, own map[string]string) {
 	stores := jvm.KeyStoresOf(n)
 	if sealed(n.Cluster) {
@@ -77,7 +77,7 @@ func guardBookie(n *provision.Node, own map[string]string) {
 	}
 }
 
-// zooKeeperTLS are java's options for ZooKeepers and for their clients, who read the same ones.
+// zooKeeperTLS are Java options for ZooKeepers and their clients, which read the same ones.
 func zooKeeperTLS(n *provision.Node) []string {
 	if alone(n.Cluster) || !sealed(n.Cluster) {
 		return nil
@@ -94,7 +94,7 @@ func zooKeeperTLS(n *provision.Node) []string {
 
 func mutual(c *provision.Cluster) bool { return c.TLS != nil && c.TLS.Mutual }
 
-// webURL is the address of the broker's administration.
+// webURL is the address of the broker's admin interface.
 func webURL(n *provision.Node) string {
 	if n.Cluster.TLS != nil {
 		return local(n, "https://", webPort)
@@ -102,7 +102,7 @@ func webURL(n *provision.Node) string {
 	return local(n, "http://", webPort)
 }
 
-// bookieURL is the address of the bookie's administration.
+// bookieURL is the address of the bookie's admin interface.
 func bookieURL(n *provision.Node) string {
 	if mutual(n.Cluster) {
 		return local(n, "https://", bookieAdmin)
@@ -110,7 +110,8 @@ func bookieURL(n *provision.Node) string {
 	return local(n, "http://", bookieAdmin)
 }
 
-// guarded lets the cluster's user in, who administers, too, and whoever has a token where there is a key to tokens.
+// guarded admits the cluster's user, who is also the administrator, and any client with a valid token if there is a key for
+// tokens.
 func guarded(c *provision.Cluster, own map[string]string) error {
 	hash, err := apr1_crypt.New().Generate([]byte(c.Login.Password), nil)
 	if err != nil {

@@ -9,13 +9,13 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// seen are the places in one topic whose messages one subscription has delivered, by any consumer. Where nothing
-// may be delivered twice they are needed: acknowledgements are gathered, and the broker stores a subscription's place
-// only now and then, so one that is killed delivers messages again, as if for the first time.
+// seen are the places in one topic whose messages one subscription has delivered, by any consumer. They are needed if nothing may
+// be delivered twice: acknowledgements are grouped, and the broker stores a subscription's place only now and then, so a killed
+// one delivers messages again, as if for the first time.
 type seen struct {
 	mu      sync.Mutex
 	ledgers map[ledgerKey]*ledger
-	newest  *ledger // of the last message
+	newest  *ledger // of the newest message
 	key     ledgerKey
 	again   int
 }
@@ -25,11 +25,11 @@ type ledgerKey struct {
 	ledger    int64
 }
 
-// ledger is a part of a topic. Its entries are numbered from 0, each is a batch of messages. Some never come: those that
-// the broker's limits take out of a topic.
+// ledger is a part of a topic. Its entries are numbered from 0, each is a batch of messages. Some never come: those that the
+// broker's limits remove from a topic.
 type ledger struct {
-	whole   spans.Set         // entries that are delivered
-	partial map[uint64]*batch // and those of which a part is
+	whole   spans.Set         // entries that are delivered completely
+	partial map[uint64]*batch // entries that are delivered in part
 }
 
 type batch struct {
@@ -38,7 +38,7 @@ type batch struct {
 }
 
 func (s *session) seenBy(c driver.ConsumerConfig) *seen {
-	c.ID = 0 // the consumers of a subscription share it
+	c.ID = 0 // the same for all consumers of a subscription
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.seen[c.Seat()] == nil {
@@ -88,7 +88,7 @@ func (l *ledger) first(entry uint64, index, size int32) bool {
 	return true
 }
 
-// repeated counts the messages that came again.
+// repeated counts the redelivered messages.
 func (s *seen) repeated() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

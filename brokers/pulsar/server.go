@@ -19,7 +19,7 @@ import (
 
 func alone(c *provision.Cluster) bool { return len(c.Nodes) == 1 }
 
-// asked are the server settings that the user wants.
+// asked are the server settings in the spec.
 type asked struct {
 	server map[string]string
 	java   []string
@@ -33,7 +33,7 @@ func split(c *provision.Cluster) (asked, error) {
 // journalSync is the bookies' setting that makes them flush their journal before they answer.
 const journalSync = "journalSyncData"
 
-// completed are the settings of a server that is started for g.
+// completed returns the settings of a server that is started for g.
 func completed(g driver.Guarantee, settings map[string]any) (map[string]any, error) {
 	given := settings[journalSync]
 	switch {
@@ -47,7 +47,7 @@ func completed(g driver.Guarantee, settings map[string]any) (map[string]any, err
 	return all, nil
 }
 
-// passed are settings that the files name in no line of their own: the broker hands them on to its bookkeeper client.
+// passed is the prefix of settings that the files don't list: the broker passes them to its bookkeeper client.
 const passed = "bookkeeper_"
 
 var named = regexp.MustCompile(`(?m)^(?:# ?)?([A-Za-z][\w.]*)=(.*)$`)
@@ -68,8 +68,8 @@ func shipped(c *provision.Cluster, name string) (set map[string]string, known []
 	return set, known, nil
 }
 
-// conf is a shipped file with what makes the node part of its cluster and the settings asked for. A server alone reads
-// the settings of bookies and brokers from one file; else each has its own, and a setting that both know goes to both.
+// conf is a shipped file with the node's membership in its cluster and the settings of the spec. A single server reads the
+// settings of bookies and brokers from one file; otherwise each has its own, and a setting that both know goes to both.
 func (a asked) conf(c *provision.Cluster, file string, own map[string]string) (string, error) {
 	set, _, err := shipped(c, file)
 	if err != nil {
@@ -100,7 +100,7 @@ func (a asked) conf(c *provision.Cluster, file string, own map[string]string) (s
 	if own[inBytes] != "" && own[inGB] != "" {
 		return "", &provision.ErrSetting{Name: inBytes, Reason: "the broker looks at " + inGB + " only where both are given"}
 	}
-	if own[inBytes] != "" { // the file for a server alone has the other
+	if own[inBytes] != "" { // the file for a single server has the other
 		own[inGB] = "-1"
 	}
 	maps.Copy(set, own)
@@ -114,10 +114,10 @@ var changeable = []string{journalSync, "numIOThreads", "httpServerClass"}
 func standalone(n *provision.Node, bookie map[string]string) map[string]string {
 	own := broker(n)
 	maps.Copy(own, bookie)
-	// Bookie and broker share the name, and the bookie's administration can't read the broker's "so many as it likes".
+	// Bookie and broker share the name, and the bookie's admin interface can't parse the broker's "unlimited".
 	own["numIOThreads"] = strconv.Itoa(2 * runtime.NumCPU())
 	for _, name := range []string{"metadataStoreUrl", "configurationMetadataStoreUrl", "metadataServiceUri", "bookiePort", "journalDirectory", "ledgerDirectories", "zkServers", "extraServerComponents"} {
-		delete(own, name) // its command line says
+		delete(own, name) // set on its command line
 	}
 	return own
 }
@@ -137,11 +137,11 @@ func bookie(n *provision.Node) map[string]string {
 	return map[string]string{
 		"bookiePort": strconv.Itoa(n.Ports[bookiePort]), "advertisedAddress": "127.0.0.1",
 		"listeningInterface": "lo", "allowLoopback": "true", "allowEphemeralPorts": "true",
-		// BookKeeper's own way to ZooKeeper. By Pulsar's ("metadata-store:zk:…") a bookie that is started again within the
-		// session of its killed predecessor finds its own name taken, and stays half dead instead of waiting.
+		// BookKeeper's own form of ZooKeeper's address. With Pulsar's ("metadata-store:zk:…") a bookie that restarts within the
+		// session of its killed predecessor finds its own name taken, and hangs instead of waiting.
 		"zkServers": zooKeepers(n.Cluster), "metadataServiceUri": "",
 		"journalDirectory": filepath.Join(dir, "journal"), "ledgerDirectories": filepath.Join(dir, "ledgers"),
-		// Shipped as false for the server alone and as true for bookies: the same here for both.
+		// The distribution has false for the single server and true for bookies; here both have the same.
 		journalSync:         "false",
 		"httpServerEnabled": "true", "httpServerHost": "127.0.0.1", "httpServerPort": strconv.Itoa(n.Ports[bookieAdmin]),
 		"httpServerClass": "org.apache.bookkeeper.http.vertx.VertxHttpServer", "prometheusStatsHttpEnable": "false",
@@ -172,8 +172,8 @@ func zooConf(n *provision.Node) string {
 	return b.String()
 }
 
-// steps are the processes of a node of a cluster. The first node makes the cluster's metadata, once, which bookies and
-// brokers need.
+// steps are the processes of a node of a cluster. The first node creates the cluster's metadata, once, which bookies and brokers
+// need.
 func steps(n *provision.Node, asked []string) []provision.Step {
 	made := filepath.Join(n.Cluster.Nodes[0].Dir, "metadata-made")
 	zoo := local(n, "", zooPort)
@@ -185,7 +185,7 @@ func steps(n *provision.Node, asked []string) []provision.Step {
 	if n.ID == 1 {
 		stores := "zk:" + zooKeepers(n.Cluster)
 		urls := []string{"--web-service-url", webURL(n), "--broker-service-url", local(n, "pulsar://", "client")}
-		if n.Cluster.TLS != nil { // it insists on the plain address, too
+		if n.Cluster.TLS != nil { // it also needs the plain address
 			urls = []string{"--web-service-url", "", "--web-service-url-tls", webURL(n), "--broker-service-url-tls", local(n, "pulsar+ssl://", "client")}
 		}
 		setup := run("metadata", jvm.Options(n, []string{"-Xmx256m", "-XX:TieredStopAtLevel=1"}, nil), []string{zoo}, append([]string{
@@ -195,8 +195,8 @@ func steps(n *provision.Node, asked []string) []provision.Step {
 		setup.Done = made
 		all = append(all, setup)
 	} else {
-		// Bookies that come up together for the first time can fail at each other's node of the metadata (BadVersion for
-		// /ledgers/underreplication/LAYOUT), so the first one goes ahead.
+		// Bookies that start together for the first time can fail on each other's metadata node (BadVersion for
+		// /ledgers/underreplication/LAYOUT), so the first one starts before the others.
 		all = append(all, provision.Step{
 			Name: "turn", Path: "true", Done: filepath.Join(n.Dir, "turn-taken"), After: []string{made, local(n.Cluster.Nodes[0], "", bookiePort)},
 		})
@@ -241,7 +241,7 @@ func adminOf(nodes ...*provision.Node) *admin {
 		t.User, t.Password = c.Login.User, c.Login.Password
 	}
 	if c.TLS != nil {
-		t.TLS, _ = c.TLS.ClientConfig() // nil: a server that demands a certificate refuses
+		t.TLS, _ = c.TLS.ClientConfig() // nil: a server that requires a certificate refuses the client
 	}
 	return newAdmin(t, "")
 }

@@ -14,7 +14,7 @@ import (
 // leaked is why there are no transactions (decision 048).
 const leaked = "consumers would receive the messages of aborted transactions until apache/pulsar-client-go issue 1498 is mended"
 
-// settings carry the names that Pulsar's own clients and policies have.
+// settings have the names of Pulsar's own clients and policies.
 var settings = []driver.Setting{
 	driver.ModeSetting("messages are used again, the consumer's channel has room for receiverQueueSize messages instead of 10, and what has come is handed over together"),
 	driver.AckSetting().IdleWhere(unkept),
@@ -77,10 +77,10 @@ func unquoted(g driver.Guarantee, v driver.Values) string {
 	return unkept(g, v)
 }
 
-// keeps implements driver.Kind.Keeps. What waits is cut down to nine tenths of the quota, entry by entry, and an entry may
-// be a whole batch.
+// keeps implements driver.Kind.Keeps. The backlog is cut down to nine tenths of the quota, entry by entry, and an entry may be a
+// whole batch.
 func keeps(client, topic driver.Values, size int64) driver.Limit {
-	const beside = 512 // bytes that are stored beside a payload, at most
+	const beside = 512 // the most bytes stored beside a payload
 	var limit driver.Limit
 	if n := topic.Int("messageTTLInSeconds"); n > 0 {
 		limit = driver.OldAge("messageTTLInSeconds", n, time.Duration(n)*time.Second)
@@ -139,7 +139,7 @@ func checkClient(g driver.Guarantee, v driver.Values) error {
 	return nil
 }
 
-// producerOptions maps guarantee and settings to the client's words, but for the topic.
+// producerOptions maps guarantee and settings to the client's options, except the topic.
 func producerOptions(g driver.Guarantee, v driver.Values, inFlight int) client.ProducerOptions {
 	o := client.ProducerOptions{
 		DisableBatching: !v.Bool("batchingEnabled"), BatchingMaxPublishDelay: v.Duration("batchingMaxPublishDelay"),
@@ -152,7 +152,7 @@ func producerOptions(g driver.Guarantee, v driver.Values, inFlight int) client.P
 		o.MaxPendingMessages = inFlight
 	}
 	if o.SendTimeout == 0 {
-		o.SendTimeout = -1 // the client's 0 means 30 s
+		o.SendTimeout = -1 // the client takes 0 for 30 s
 	}
 	if b := v.String("batchBuilder"); b == "KEY_BASED" || b == "auto" && v.String("subscriptionType") == "Key_Shared" {
 		o.BatcherBuilderType = client.KeyBasedBatchBuilder
@@ -177,7 +177,7 @@ func consumerOptions(g driver.Guarantee, v driver.Values) client.ConsumerOptions
 		AckGroupingOptions:  &client.AckGroupingOptions{MaxSize: uint32(v.Int("ackGroupingMaxSize")), MaxTime: v.Duration("ackGroupingTime")},
 		AutoDiscoveryPeriod: never, BackOffPolicyFunc: func() backoff.Policy { return &pauses{} },
 	}
-	if !driver.UsesStock(v) { // the client's own channel has room for 10, so that it and we would wake each other all the time
+	if !driver.UsesStock(v) { // the client's own channel has room for 10, so that it and this driver would wake each other all the time
 		o.MessageChannel = make(chan client.ConsumerMessage, v.Int("receiverQueueSize"))
 	}
 	if v.Duration("ackGroupingTime") == 0 {
@@ -191,8 +191,8 @@ const (
 	lastPause  = time.Second
 )
 
-// pauses lie between attempts to reconnect. The client's own grow up to a minute, which would be measured as the time
-// that the broker takes to come back.
+// pauses lie between attempts to reconnect. The client's own grow up to a minute, which would count as the broker's recovery
+// time.
 type pauses struct{ last time.Duration }
 
 func (p *pauses) Next() time.Duration {

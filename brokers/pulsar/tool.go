@@ -15,7 +15,7 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-// The commands of pulsar-perf that are used; each is a process.
+// The commands of pulsar-perf in use; each is a process.
 const (
 	produce = "produce"
 	consume = "consume"
@@ -33,7 +33,7 @@ func pulsarPerf() maker.Tool {
 	}
 }
 
-// pulsarPerfCommand starts produce and, where somebody consumes, consume, with the options of Pulsar's own start script.
+// pulsarPerfCommand starts produce and, if there are consumers, consume, with the options of Pulsar's own start script.
 func pulsarPerfCommand(install, temp string, args []string) (provision.Command, error) {
 	java := []string{
 		"-Djava.io.tmpdir=" + temp, "-cp", filepath.Join(install, "conf") + ":" + filepath.Join(install, "lib", "*"),
@@ -52,7 +52,7 @@ func pulsarPerfCommand(install, temp string, args []string) (provision.Command, 
 		provision.Step{Name: produce, Path: "java", Args: slices.Concat(java, args[:at]), Ends: true})
 }
 
-// asFastAsItCan is the rate where a point asks for none: the tool's own default is 100/s.
+// asFastAsItCan is the rate if a point gives none: the tool's own default is 100/s.
 const asFastAsItCan = 100_000_000
 
 func pulsarPerfArguments(p maker.Point) ([]string, error) {
@@ -69,7 +69,7 @@ func pulsarPerfArguments(p maker.Point) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	both := []string{"--service-url", "pulsar://" + strings.Join(p.Addresses, ","), "--stats-interval-seconds", "1"} // the tool ends with an interval
+	both := []string{"--service-url", "pulsar://" + strings.Join(p.Addresses, ","), "--stats-interval-seconds", "1"} // the tool stops at the end of an interval
 	address := "persistent://" + publicTenant + "/" + namespaceOf(driver.Topology{Topics: []driver.Topic{{Name: p.Topic}}}) + "/" + p.Topic
 	rate := strconv.Itoa(int(cmp.Or(p.Rate, asFastAsItCan)))
 	args := slices.Concat([]string{produce}, both, given[produce], []string{
@@ -100,7 +100,7 @@ func pulsarPerfArguments(p maker.Point) ([]string, error) {
 	return append(args, address), nil
 }
 
-// pulsarPerfOptions are the client settings that commands of the tool have, and what they call them.
+// pulsarPerfOptions are the client settings that the tool's commands have, with the tool's names.
 var pulsarPerfOptions = []struct{ command, setting, option string }{
 	{produce, "batchingMaxPublishDelay", "--batch-time-window"},
 	{produce, "batchingMaxMessages", "--batch-max-messages"},
@@ -112,10 +112,10 @@ var pulsarPerfOptions = []struct{ command, setting, option string }{
 	{consume, "ackGroupingTime", "--acks-delay-millis"},
 }
 
-// pulsarPerfSettings are the options of each command for the client settings that the point gives. The tool's own subscriptions would be
+// pulsarPerfSettings are the options of each command for the point's client settings. The tool's default subscriptions are
 // exclusive.
 func pulsarPerfSettings(p maker.Point) (map[string][]string, error) {
-	names := []string{"batchingEnabled", "subscriptionType", "webServiceUrl"} // the last one is for our driver
+	names := []string{"batchingEnabled", "subscriptionType", "webServiceUrl"} // the last one only concerns our driver
 	for _, o := range pulsarPerfOptions {
 		names = append(names, o.setting)
 	}
@@ -161,7 +161,7 @@ var (
 // pulsarPerfLatency is the end of a line with latencies in milliseconds.
 const pulsarPerfLatency = `--- Latency: mean: +([\d.]+) ms - med: +([\d.]+) - 95pct: +([\d.]+) - 99pct: +([\d.]+) - 99\.9pct: +([\d.]+) - 99\.99pct: +[\d.]+ - .*Max: +([\d.]+)`
 
-// readPulsarPerf reads the summaries, whose rates are over the life of the commands, connecting included.
+// readPulsarPerf reads the summaries, whose rates cover the whole life of the commands, connecting included.
 func readPulsarPerf(p maker.Point, o *maker.Output) maker.Figures {
 	latency := func(m []string) map[string]float64 {
 		return o.Numbers(m[1:], 1e6, "mean", "p50", "p95", "p99", "p999", "max")

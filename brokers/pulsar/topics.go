@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	atOnce       = 8 // requests that make topics and subscriptions
+	atOnce       = 8 // concurrent requests that create topics and subscriptions
 	retryPause   = 100 * time.Millisecond
-	formPatience = 20 * time.Second // for a cluster that has just come up
+	formPatience = 20 * time.Second // for a cluster that has just started
 	movePatience = time.Minute
 )
 
-// Setup makes a namespace of its own, whose policies are the guarantee, unless the spec names one; and in it the topics with their
+// Setup creates a namespace of its own with the guarantee's policies, unless the spec names one, and in it the topics with their
 // subscriptions.
 func (s *session) Setup(ctx context.Context, t driver.Topology) error {
 	s.topology = t
@@ -56,7 +56,7 @@ func (s *session) Setup(ctx context.Context, t driver.Topology) error {
 	return group.Wait()
 }
 
-// checkStorage refuses what the bookies can't do.
+// checkStorage refuses guarantees that the bookies don't support.
 func (s *session) checkStorage(ctx context.Context) error {
 	g := s.config.Guarantee
 	if g.Persistence == driver.Memory {
@@ -70,7 +70,7 @@ func (s *session) checkStorage(ctx context.Context) error {
 	for deadline := time.Now().Add(formPatience); !s.topology.Found; time.Sleep(retryPause) {
 		n, err := s.admin.liveBookies(ctx)
 		switch {
-		case denied(err): // a tenant's own administrator may not count them; where there are too few, no topic can be made
+		case denied(err): // a tenant's administrator may not count them; if there are too few, no topic can be created
 			return nil
 		case err != nil:
 			return fmt.Errorf("counting bookies: %w", err)
@@ -83,12 +83,12 @@ func (s *session) checkStorage(ctx context.Context) error {
 	return nil
 }
 
-// makeTopic makes a topic, and the subscriptions where they outlive their consumers.
+// makeTopic creates a topic, and its subscriptions if they outlive their consumers.
 func (s *session) makeTopic(ctx context.Context, topic driver.Topic, subscriptions []string) error {
 	path := s.pathOf(topic.Name)
 	put := func(path string, body any) error {
 		err := s.insist(ctx, func() error { return s.admin.do(ctx, http.MethodPut, path, body, nil) })
-		if status(err) == http.StatusConflict { // an attempt that timed out may have made it
+		if status(err) == http.StatusConflict { // an attempt that timed out may have created it
 			return nil
 		}
 		return err
@@ -113,9 +113,9 @@ func (s *session) makeTopic(ctx context.Context, topic driver.Topic, subscriptio
 	return nil
 }
 
-// insist repeats what fails with the server's own errors, or isn't answered: the topics of a cluster that has just come up
-// or lost a node move from broker to broker, and may wait for the dead one's session to end. also are
-// further answers that pass.
+// insist repeats a request that fails with a server error, or isn't answered: the topics of a cluster that has just started or
+// lost a node move from broker to broker, and may wait for the end of the dead one's session. also are further temporary status
+// codes.
 func (s *session) insist(ctx context.Context, try func() error, also ...int) error {
 	for deadline := time.Now().Add(movePatience); ; {
 		err := try()
@@ -140,14 +140,14 @@ const (
 
 func (s *session) domain() string { return domainOf(s.config.Guarantee) }
 
-// path of the topic that consumers read, at the admin interface.
+// path is the admin interface's path of the topic that consumers read.
 func (s *session) path(topic int) string { return s.pathOf(s.topology.Topics[topic].Outlet()) }
 
 func (s *session) pathOf(topic string) string {
 	return s.domain() + "/" + pathOf(s.whole(topic)...)
 }
 
-// whole is tenant, namespace and name of a topic.
+// whole returns tenant, namespace and name of a topic.
 func (s *session) whole(topic string) []string {
 	if s.topology.Found {
 		return strings.Split(bare(topic), "/")
@@ -155,14 +155,14 @@ func (s *session) whole(topic string) []string {
 	return []string{s.tenant(), s.namespace, topic}
 }
 
-// address, for the client, of the topic that producers send to.
+// address is the client's name of the topic to which producers send.
 func (s *session) address(topic int) string { return s.addressOf(s.topology.Topics[topic].Name) }
 
 func (s *session) addressOf(topic string) string {
 	return s.domain() + "://" + strings.Join(s.whole(topic), "/")
 }
 
-// Clean deletes the topics, and the namespace that was made for them; storage is given back when the bookies next compact.
+// Clean deletes the topics, and the namespace if the run made it; the storage is freed when the bookies next compact.
 func (s *session) Clean(ctx context.Context) error {
 	if s.topology.Found {
 		return s.unfind(ctx)
@@ -192,7 +192,7 @@ func (s *session) Clean(ctx context.Context) error {
 	}
 	err := s.insist(ctx, func() error {
 		return s.admin.do(ctx, http.MethodDelete, s.place(s.namespace), nil, nil)
-	}, http.StatusConflict) // the server may be making the namespace's own topic just then
+	}, http.StatusConflict) // the server may be creating the namespace's own topic just then
 	if err != nil && status(err) != http.StatusNotFound {
 		return fmt.Errorf("deleting namespace %s/%s: %w", s.tenant(), s.namespace, err)
 	}

@@ -2,7 +2,7 @@ package pulsar
 
 import "strings"
 
-// tuning are the server settings that a document may give without being trusted.
+// tuning are the server settings that an untrusted document may set.
 var tuning = strings.Fields(`
 journalSyncData journalWriteData journalMaxGroupWaitMSec journalBufferedWritesThreshold journalBufferedEntriesThreshold
 journalMaxSizeMB journalPreAllocSizeMB journalWriteBufferSizeKB journalAdaptiveGroupWrites journalFlushWhenQueueEmpty
