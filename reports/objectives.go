@@ -84,7 +84,7 @@ func objectiveVerdict(objective string, verdicts []gate.Verdict) document.Verdic
 		}
 		details = append(details, further)
 		if n := len(loads.undecided); n > 0 {
-			details = append(details, fmt.Sprintf("For %d more the clocks of the agents don't tell.", n))
+			details = append(details, fmt.Sprintf("For %d more the agents' clocks are too inexact.", n))
 		}
 	case len(loads.undecided) > 0:
 		first, further := results.FirstSentences(loads.undecided, maxLoadsNamed)

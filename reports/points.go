@@ -60,7 +60,7 @@ func pasted(r results.Record) (blocks []document.Block) {
 	if names := study.Untrusted(r.Spec.Broker, map[string]map[string]any{
 		"server.": r.Settings.Server, "client.": r.Settings.Client, "topicConfig.": r.Settings.Topic,
 	}); len(names) > 0 {
-		blocks = append(blocks, document.Paragraph{Text: "Records may be somebody else's. Before you paste these, know what they do, since such settings " +
+		blocks = append(blocks, document.Paragraph{Text: "Records may come from elsewhere. Before you paste these, know what they do, since such settings " +
 			"can load code, run commands, use files or listen: " + results.Enumerate(names) + "."})
 	}
 	for _, p := range results.Paste(r.Spec) {

@@ -34,7 +34,7 @@ func placeOf(reply string) (place, error) {
 	p.flow, rest, ok[1] = number(rest)
 	stored, _, ok[2] = number(rest)
 	if p.stored = int64(stored); ok != [3]bool{true, true, true} {
-		return place{}, fmt.Errorf("the message's acknowledgement subject %q tells no place in the stream", reply)
+		return place{}, fmt.Errorf("the message's acknowledgement subject %q has no place in the stream", reply)
 	}
 	return p, nil
 }

@@ -62,7 +62,7 @@ func supports(g driver.Guarantee) error {
 	case g.Replicas > 1 && g.Acks == driver.AcksLeader:
 		return driver.Unsupported("acks: leader", "a stream with %d replicas acknowledges when a quorum has the message, never earlier", g.Replicas)
 	case waits && g.Replicas > 1 && g.Ordering == driver.Ordered:
-		return driver.Unsupported("ordering: ordered", "a leader that hands over while it lives drops some of what is on its way without an answer, and the next one takes in what comes behind it, with %d replicas; ask for unordered", g.Replicas)
+		return driver.Unsupported("ordering: ordered", "a leader that hands over while it lives drops some messages under way without an answer, and the next one accepts the messages behind them, with %d replicas; ask for unordered", g.Replicas)
 	case g.Replicas > 5:
 		return driver.Unsupported(fmt.Sprintf("replicas: %d", g.Replicas), "a stream has at most 5")
 	}

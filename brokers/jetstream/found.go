@@ -18,7 +18,7 @@ func finds(c driver.Config, s driver.Shape) error {
 		return driver.Unsupported("topicName: "+s.Topic, "%v", err)
 	}
 	if isOrdered(c.Client) {
-		return driver.Unsupported("client.consumer: "+ordered, "on somebody else's stream a subscription is a durable consumer, which knows where it began; use %s", durable)
+		return driver.Unsupported("client.consumer: "+ordered, "on another application's stream a subscription is a durable consumer, which knows where it began; use %s", durable)
 	}
 	return nil
 }

@@ -32,7 +32,7 @@ var clientSettings = []driver.Setting{
 	{Scope: driver.ClientScope, Name: "PullMaxMessages", Class: driver.Prefetching, Default: int64(2000), Least: int64(1), Idle: byBytes, Doc: "messages asked for ahead, per consumer; refilled at half, or with consume: fetch those of a batch", Tries: []string{"200", "500", "10000"}},
 	{Scope: driver.ClientScope, Name: "PullMaxBytes", Default: int64(0), Least: int64(0), Doc: "bytes asked for ahead instead of messages, with consume: fetch beside them; 0: count messages"},
 	{Scope: driver.ClientScope, Name: "PullExpiry", Default: jetstream.DefaultExpires, Least: time.Second, Doc: "how long the server keeps a pull request, at least 1s and two PullHeartbeats"},
-	{Scope: driver.ClientScope, Name: "PullHeartbeat", Default: time.Second, Least: 500 * time.Millisecond, Doc: "how often the server tells that it still has the pull request, at least 500ms; two missing ones renew the request"},
+	{Scope: driver.ClientScope, Name: "PullHeartbeat", Default: time.Second, Least: 500 * time.Millisecond, Doc: "how often the server confirms that it still has the pull request, at least 500ms; two missing ones renew the request"},
 	natsio.MonitorSetting(unsynced),
 }
 

@@ -48,7 +48,7 @@ func supports(g driver.Guarantee) error {
 	case g.Persistence == driver.Memory:
 		return driver.Unsupported("persistence: memory", "Kafka always writes to its log; ask for log")
 	case g.Persistence == driver.Fsync && g.Acks == driver.AcksNone:
-		return driver.Unsupported("persistence: fsync with acks: none", "nobody waits for the broker, so nothing is flushed before the acknowledgement")
+		return driver.Unsupported("persistence: fsync with acks: none", "the producer doesn't wait for the broker, so nothing is flushed before the acknowledgement")
 	case g.Delivery == driver.AtLeastOnce && g.Acks == driver.AcksNone:
 		return driver.Unsupported("delivery: at-least-once with acks: none", "without an answer the producer can't know what to send again")
 	case g.Delivery == driver.ExactlyOnce && g.Acks != driver.AcksQuorum:
@@ -179,5 +179,5 @@ func (k *kafka) Close() error {
 
 // Silence implements driver.Silent.
 func (k *kafka) Silence() string {
-	return driver.If(k.config.Guarantee.Acks == driver.AcksNone, "with acks: none Kafka closes the connection of a producer whose messages it refuses, and does not say why; acks: leader tells")
+	return driver.If(k.config.Guarantee.Acks == driver.AcksNone, "with acks: none Kafka closes the connection of a producer whose messages it refuses, and does not say why; with acks: leader it does")
 }

@@ -31,7 +31,7 @@ func fitsRelay(c driver.Config, s driver.Shape) error {
 	case shares(c.Client):
 		return refuse("a relay commits offsets, and with group.protocol: share there are none; use classic or consumer")
 	case onZooKeeper(c.Target.Version):
-		return refuse("Kafka %s has no static members of groups, so a relay that is started again would be a stranger; 2.4 and later do", c.Target.Version)
+		return refuse("Kafka %s has no static members of groups, so a restarted relay would be a new member; 2.4 and later do", c.Target.Version)
 	}
 	return nil
 }

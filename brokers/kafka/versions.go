@@ -35,7 +35,7 @@ func fitsVersion(c driver.Config) error {
 		return nil
 	}
 	if c.Guarantee.Delivery == driver.ExactlyOnce {
-		return driver.Unsupported("delivery: exactly-once", "Kafka %s can't tell what became of a commit whose answer was lost; since 3.0 it can", version)
+		return driver.Unsupported("delivery: exactly-once", "Kafka %s can't report the outcome of a commit whose answer was lost; since 3.0 it can", version)
 	}
 	if strings.HasPrefix(version, "1.") && c.Client.String("compression.type") == "zstd" {
 		return driver.Unsupported("client.compression.type: zstd", "Kafka %s doesn't know it; 2.1 and later do", version)

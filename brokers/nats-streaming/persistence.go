@@ -71,7 +71,7 @@ func known(c driver.Config) error {
 	}
 	switch {
 	case g.Persistence == driver.Fsync && c.Target.Version == "":
-		return driver.Unsupported(setting, "it needs the server settings streaming.store: file and streaming.file.sync: true, and this server doesn't tell the second")
+		return driver.Unsupported(setting, "it needs the server settings streaming.store: file and streaming.file.sync: true, and this server doesn't report the second")
 	case nodes == 0 && g.Persistence != driver.Memory:
 		return driver.Unsupported(setting, "it needs the server setting streaming.store: file, and there is no monitoring address to check that; client.monitor names one")
 	case nodes == 0 && g.Replicas > 1, nodes > 0 && nodes != g.Replicas:

@@ -20,7 +20,7 @@ func driverKind() driver.Kind {
 		Client:  "github.com/nats-io/nats.go",
 		Settings: append([]driver.Setting{
 			driver.ModeSetting("subscriptions are read in batches from a channel instead of by callbacks, and subjects are checked once instead of for each message"),
-			{Scope: driver.ClientScope, Name: "PendingMsgsLimit", Class: driver.Prefetching, Default: int64(nats.DefaultSubPendingMsgsLimit), Doc: "messages that may wait in the client per consumer; the client drops what comes then"},
+			{Scope: driver.ClientScope, Name: "PendingMsgsLimit", Class: driver.Prefetching, Default: int64(nats.DefaultSubPendingMsgsLimit), Doc: "messages that may wait in the client per consumer; the client drops further ones"},
 		}, natsio.ClientSettings...),
 		Transient: true, // a subject has no memory
 		Drops:     "PendingMsgsLimit",

@@ -23,7 +23,7 @@ func finds(c driver.Config, s driver.Shape) error {
 	case domain != domainOf(c.Guarantee):
 		return driver.Unsupported(of, "with persistence: %s the topic is %s", c.Guarantee.Persistence, domainOf(c.Guarantee))
 	case c.Guarantee.Delivery == driver.ExactlyOnce:
-		return driver.Unsupported("delivery: exactly-once", "whether duplicates are known is a policy of the namespace, which is somebody else's")
+		return driver.Unsupported("delivery: exactly-once", "duplicate detection is a policy of the namespace, which belongs to another application")
 	case s.Past && domain == nonPersistent:
 		return driver.Unsupported("read.from: start", "a non-persistent topic keeps nothing")
 	}

@@ -79,11 +79,11 @@ func clusterFits(c driver.Config, s driver.Shape) error {
 		return driver.Unsupported(fmt.Sprintf("nodes: %d", nodes),
 			"a majority of at least %d primaries elects a replica, and each primary has %d; use nodes: %d", votes, each-1, clusterNodes(each))
 	case stock && g.Acks == driver.AcksNone:
-		return driver.Unsupported("client.mode: stock", "a ClusterClient writes a pipeline to several nodes and doesn't tell when it is written; acks: none has tuned only")
+		return driver.Unsupported("client.mode: stock", "a ClusterClient writes a pipeline to several nodes and doesn't report when it is written; acks: none has tuned only")
 	case stock && everyCopy(g) > 0:
 		return driver.Unsupported("client.mode: stock", "WAIT follows XADD on the same connection, which a ClusterClient doesn't name; acks: quorum has tuned only")
 	case flushedCopies(g) && c.Target.Version == "7.0.15":
-		return driver.Unsupported("persistence: fsync", "WAITAOF, which tells that replicas have flushed a message, came with Redis 7.2; use acks: leader, or log")
+		return driver.Unsupported("persistence: fsync", "WAITAOF, which reports that replicas have flushed a message, came with Redis 7.2; use acks: leader, or log")
 	}
 	return fits(c, s)
 }

@@ -69,7 +69,7 @@ func supports(g driver.Guarantee) error {
 	case once && g.Persistence == driver.Fsync:
 		return driver.Unsupported("persistence: fsync", "at-most-once asks for no acknowledgement that could come after the flush")
 	case g.Replicas > 1 && g.Acks == driver.AcksQuorum && g.Persistence == driver.Fsync:
-		return driver.Unsupported("persistence: fsync", "WAIT tells that replicas have a message, not that they flushed it; use acks: leader, or log")
+		return driver.Unsupported("persistence: fsync", "WAIT reports that replicas have a message, not that they flushed it; use acks: leader, or log")
 	case g.Replicas > maxCopies:
 		return driver.Unsupported(fmt.Sprintf("replicas: %d", g.Replicas), "at most %d", maxCopies)
 	}

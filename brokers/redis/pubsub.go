@@ -44,7 +44,7 @@ func pubsubSupports(g driver.Guarantee) error {
 	case g.Replicas > 1:
 		return driver.Unsupported(fmt.Sprintf("replicas: %d", g.Replicas), "pub/sub keeps no copies; streams do (broker redis)")
 	case g.Acks != driver.AcksNone:
-		return driver.Unsupported("acks: "+string(g.Acks), "the reply of PUBLISH tells how many were listening, not that one has the message; use none")
+		return driver.Unsupported("acks: "+string(g.Acks), "the reply of PUBLISH says how many subscribers there were, not that one has the message; use none")
 	}
 	return nil
 }

@@ -131,7 +131,7 @@ unit, or the port or address on which they listen; --meter can be repeated.`,
 	f := c.Flags()
 	f.StringVar(&join, "join", "", joinDoc)
 	token.flags(f, tokenDoc)
-	f.StringVar(&o.Name, "name", "", "what this agent is called in records (default: the host's name)")
+	f.StringVar(&o.Name, "name", "", "name of this agent in records (default: the host's name)")
 	f.BoolVar(&o.Once, "once", false, "end with the first run")
 	f.StringArrayVar(&meter, "meter", nil, "meter the processes of a broker: `PID|unit|:port`")
 	f.StringVar(&log, "log", "", "`file` for the client libraries' own messages")
@@ -193,7 +193,7 @@ func (s *shell) showAgents(list []fleet.Status) error {
 	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "AGENT\tHOST\tPID\tSYSTEM\tCORES\tLOAD\tVERSION\tWORKS FOR")
 	for _, one := range list {
-		i, load, busy := one.Info, strconv.FormatFloat(one.Load, 'f', 2, 64), cmp.Or(one.Busy, "nobody")
+		i, load, busy := one.Info, strconv.FormatFloat(one.Load, 'f', 2, 64), cmp.Or(one.Busy, "no run")
 		if one.Load < 0 {
 			load = "unknown"
 		}
@@ -249,10 +249,10 @@ type agents struct {
 }
 
 func (a *agents) flags(f *pflag.FlagSet) {
-	f.StringVar(&a.count, "agents", "", "run producers and consumers on `n` agents (brokermark agent); auto: on one, and on more of those that are there where they limit what is measured; ssh:HOST,HOST: on agents that are placed on these hosts")
+	f.StringVar(&a.count, "agents", "", "run producers and consumers on `n` agents (brokermark agent); auto: start with one, and add free agents while the generator is the bottleneck; ssh:HOST,HOST: on agents that are placed on these hosts")
 	f.StringVar(&a.control, "control", "127.0.0.1:4248", "`address` on which agents reach this run, or nats:// of a NATS server to meet at")
 	a.token.flags(f, "`file` with the token of the control server (default: one made in the work directory)")
-	f.DurationVar(&a.wait, "agents-wait", time.Minute, "how long to wait for agents that are not there")
+	f.DurationVar(&a.wait, "agents-wait", time.Minute, "how long to wait for missing agents")
 }
 
 // parse reads --agents.

@@ -52,7 +52,7 @@ func parseProduct(arg string) (product, error) {
 func (s *shell) installCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "install BROKER[@VERSION]...",
-		Short:   "Install brokers; done before, it is quick",
+		Short:   "Install brokers; quick if they are installed already",
 		Example: "  brokermark broker install nats\n  brokermark broker install kafka rabbitmq\n  brokermark broker install kafka@3.9.2",
 		Args:    arguments(cobra.MinimumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -90,7 +90,7 @@ func (s *shell) upCommand() *cobra.Command {
 	var o upOptions
 	c := &cobra.Command{
 		Use:   "up BROKER[@VERSION]",
-		Short: "Start a broker that goes on running",
+		Short: "Start a broker that keeps running",
 		Example: "  brokermark broker up nats\n" +
 			"  brokermark broker up jetstream --nodes 3\n" +
 			"  brokermark broker up kafka --server num.io.threads=4 --port client=9092",
@@ -100,7 +100,7 @@ func (s *shell) upCommand() *cobra.Command {
 	f := c.Flags()
 	f.IntVar(&o.nodes, "nodes", 1, "servers in the cluster")
 	f.StringVar(&o.tls, "tls", study.TLSOff, "encrypt the clients' connections, with certificates made for it: off, on, mutual")
-	f.StringVar(&o.user, "user", "", "let in this user only")
+	f.StringVar(&o.user, "user", "", "accept this user only")
 	f.StringVar(&o.passwordEnv, "password-env", "", "environment `variable` that holds the user's password")
 	f.StringToStringVar(&o.server, "server", nil, "server settings as `name=value`, by their native names, such as num.io.threads=4")
 	f.Lookup("server").DefValue = ""

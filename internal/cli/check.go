@@ -34,7 +34,7 @@ func (s *shell) checkCommand() *cobra.Command {
 	o := checkOptions{}
 	c := &cobra.Command{
 		Use:   "check [STUDY | FILE | -]...",
-		Short: "Validate what run would run, show the plan and estimate the time",
+		Short: "Validate the arguments of run, show the plan and estimate the time",
 		Long: `Check takes the arguments of run, reports every mistake in them, and shows the
 points and how long they will take. A point that a broker is known to refuse is
 listed with the reason; that is not an error. The time doesn't include
@@ -47,10 +47,10 @@ installations. Check starts nothing and writes nothing.`,
 	o.workload = s.workload(c)
 	f := c.Flags()
 	f.StringVar(&o.store, "store", defaultStore, storeDoc)
-	f.BoolVar(&o.again, "again", false, "count what is stored already, too")
+	f.BoolVar(&o.again, "again", false, "count repetitions that are already stored, too")
 	f.BoolVar(&o.all, "all", false, fmt.Sprintf("show all points, not only the first %d", shownPoints))
 	o.gates.thresholds(f, "refuse a `threshold` that no point could be judged by, as run does; repeatable")
-	f.StringVar(&o.agents.count, "agents", "", "refuse what `n` agents, or those on ssh:HOST,HOST, can't run, as run does; auto: what one can't")
+	f.StringVar(&o.agents.count, "agents", "", "refuse what `n` agents, or those on ssh:HOST,HOST, can't run, as run does; auto: those that one agent can't run")
 	formatFlag(f, &o.format, documentFormats...)
 	return c
 }

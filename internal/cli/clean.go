@@ -14,7 +14,7 @@ func (s *shell) cleanCommand() *cobra.Command {
 	var yes bool
 	c := &cobra.Command{
 		Use:   "clean",
-		Short: "List what was installed and left here, and remove it with --yes",
+		Short: "List installed brokers and leftovers, and remove them with --yes",
 		Long: `Clean lists the brokers that were installed, the directories of runs and the log,
 all below the work directory (BROKERMARK_HOME), and reports of crashes. With
 --yes it removes them, unless a broker still runs. Stores of results and system
@@ -23,7 +23,7 @@ packages stay; it names the packages that were installed for brokers.`,
 		Args:    arguments(cobra.NoArgs),
 		RunE:    func(*cobra.Command, []string) error { return s.clean(provision.DefaultDir(), yes) },
 	}
-	c.Flags().BoolVar(&yes, "yes", false, "remove what is listed")
+	c.Flags().BoolVar(&yes, "yes", false, "remove everything listed")
 	return c
 }
 

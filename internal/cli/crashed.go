@@ -58,7 +58,7 @@ func (s *shell) after(e crash.Ending) int {
 		s.reportCrash(why, e.Dump)
 		why = "brokermark crashed: " + why
 	case e.Signal == syscall.SIGKILL:
-		fmt.Fprintln(s.err, "brokermark: killed; the kernel kills a program when memory runs out (dmesg tells)")
+		fmt.Fprintln(s.err, "brokermark: killed; the kernel kills a program when memory runs out (see dmesg)")
 		why = "brokermark crashed: killed"
 	case e.Signal != 0:
 		status, why = store.Aborted, "ended by a signal: "+e.Signal.String()

@@ -25,7 +25,7 @@ func (s *shell) doctorCommand() *cobra.Command {
 	var format string
 	c := &cobra.Command{
 		Use:   "doctor",
-		Short: "Look at this machine: what is missing, and what will be doubted",
+		Short: "Check this machine: what is missing, and what will raise doubts",
 		Example: "  brokermark doctor\n" +
 			"  brokermark doctor --format markdown\n" +
 			"  brokermark doctor --format jsonl",

@@ -77,9 +77,9 @@ func (s *shell) figureCommand() *cobra.Command {
 	f.SortFlags = false
 	f.VarP((*fileName)(&out), "output", "o", "`file` to draw to: .svg, .png or .pdf")
 	selectionFlags(f, &path, &where)
-	f.StringVar(&o.Row, "row", "", "heatmap: `axis` of the rows; multiples: of the lines (default: chosen from what varies)")
-	f.StringVar(&o.Col, "col", "", "heatmap: `axis` of the columns; multiples: of what goes across")
-	f.StringVar(&o.Metric, "metric", "", "heatmap, multiples: `key` of what is shown, such as e2e_p99 (default: what was measured for)")
+	f.StringVar(&o.Row, "row", "", "heatmap: `axis` of the rows; multiples: of the lines (default: a setting that varies)")
+	f.StringVar(&o.Col, "col", "", "heatmap: `axis` of the columns; multiples: of the horizontal axis")
+	f.StringVar(&o.Metric, "metric", "", "heatmap, multiples: `key` of the metric to show, such as e2e_p99 (default: what the measurement is for)")
 	f.StringVar(&o.Latency, "latency", "", "latency-throughput, percentiles: which `latency`: "+strings.Join(results.LatencyNames(), ", "))
 	f.BoolVar(&o.Linear, "linear", false, "latency-throughput, percentiles, multiples, exhibits: linear instead of logarithmic axes")
 	f.StringVar(&o.Title, "title", "", "`text` instead of the figure's own title")

@@ -78,7 +78,7 @@ func (s *shell) importCommand() *cobra.Command {
 	}
 	c.Flags().StringVar(&path, "store", defaultStore, storeDoc)
 	c.Flags().StringVar(&paper, "study", "", "`study` whose published tables are stored; a name or a folder")
-	c.Flags().StringVar(&like, "like", "", "stored `point` (or the beginning of its ID) that was given the same work")
+	c.Flags().StringVar(&like, "like", "", "stored `point` (or the beginning of its ID) with the same workload")
 	return c
 }
 

@@ -11,7 +11,7 @@ func (s *shell) agentManifestCommand() *cobra.Command {
 	var control, token string
 	c := &cobra.Command{
 		Use:   "manifest",
-		Short: "Print what has Kubernetes run agents",
+		Short: "Print a Kubernetes manifest that runs agents",
 		Long: `Manifest prints an Indexed Job of agents for kubectl apply, and a Service that
 leads to the control server where that is a pod of the same namespace. Its pods
 have no rights and no account. The token is in a Secret that you make, as the
@@ -44,7 +44,7 @@ first lines say, or in one that is printed with --with-token.`,
 	f.StringVar(&m.Image, "image", "", "container `image` with brokermark as its entry point")
 	f.IntVar(&m.Agents, "agents", 1, "how many agents")
 	f.StringVar(&control, "control", "", joinDoc)
-	f.StringVar(&m.Name, "name", "brokermark-agents", "`name` of the Job, also of what belongs to it")
+	f.StringVar(&m.Name, "name", "brokermark-agents", "`name` of the Job and of its other objects")
 	f.IntVar(&m.CPUs, "cpus", 1, "how many CPUs each agent asks for")
 	f.StringVar(&token, "with-token", "", "`file` with a token, which is printed as a Secret")
 	return c

@@ -174,7 +174,7 @@ func TestWithoutItsMeterWhatABrokerCostIsNotKnown(t *testing.T) {
 			said = d.Text
 		}
 	}
-	if r.Result.Cost.BrokerKnown || r.Result.Books.Received != 1000 || !strings.Contains(said, "what the broker cost is not known: agent meter on ") || !strings.Contains(said, " was lost: it was not heard for ") {
+	if r.Result.Cost.BrokerKnown || r.Result.Books.Received != 1000 || !strings.Contains(said, "the broker's cost is not known: agent meter on ") || !strings.Contains(said, " was lost: it was not heard for ") {
 		t.Errorf("%s, %q, %+v", r.Status, said, r.Result.Cost)
 	}
 	if r.Status == store.Aborted {

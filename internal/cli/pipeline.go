@@ -150,7 +150,7 @@ func (s *shell) pipelineConsumerCommand() *cobra.Command {
 	var state string
 	c := &cobra.Command{
 		Use:   "consumer",
-		Short: "Keep every skier's record of what a server has published",
+		Short: "Keep every skier's record of the rides that a server has published",
 		Long: `Consumer takes rides from the broker and acknowledges each when it is counted.
 The topic must be there: start a server first. With --state the record is a
 SQLite file, or in a PostgreSQL database that several consumers may share; it

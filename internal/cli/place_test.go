@@ -277,7 +277,7 @@ func TestAHostThatTakesNoAgentIsNamed(t *testing.T) {
 	temporary := sshHosts(t)
 	for host, want := range map[string]string{
 		"down":     "agent on down: it can't be reached (ssh: connect to host 127.0.0.1 port ",
-		"stranger": "agent on stranger: it lets nobody in without a password; give your ssh a key that the host knows (",
+		"stranger": "agent on stranger: it requires a password; give your ssh a key that the host knows (",
 		"unknown":  "agent on unknown: its key is not known here, or another one than before; connect once by hand with ssh unknown (",
 		"other":    "agent on other: that host is linux/riscv64, and this program is for linux/",
 	} {

@@ -99,7 +99,7 @@ code is 7.`,
 			return s.report(c.Context(), o, folders, args)
 		},
 	}
-	c.Flags().StringArrayVar(&folders, "study", nil, "`folder` of a published study for the report study; those that come along are known")
+	c.Flags().StringArrayVar(&folders, "study", nil, "`folder` of a published study for the report study; built-in studies need none")
 	o.flags(c.Flags(), "e2e_p99 > 50ms")
 	return c
 }
@@ -222,7 +222,7 @@ func (s *shell) compareCommand() *cobra.Command {
 	var o reportOptions
 	c := &cobra.Command{
 		Use:   "compare A B",
-		Short: "Set two sides against each other, with intervals and a test",
+		Short: "Compare two sides, with intervals and a test",
 		Long: `Compare sets B against A, workload by workload. Each side is a broker (kafka,
 kafka@4.3.1), a selection (client.linger.ms=5, or a run: began=2026-11-20T14)
 or another store's file or URL.
@@ -242,7 +242,7 @@ One that the interval reaches across is undecided, and fails.`,
 		},
 	}
 	o.flags(c.Flags(), "sustainable < -5%")
-	c.Flags().BoolVar(&o.gates.allowMissing, "allow-missing", false, "don't fail by workloads and rates that only one side has")
+	c.Flags().BoolVar(&o.gates.allowMissing, "allow-missing", false, "don't fail because of workloads and rates that only one side has")
 	return c
 }
 

@@ -29,7 +29,7 @@ type watching struct {
 func (w *watching) flags(f *pflag.FlagSet) {
 	f.StringVar(&w.page, "watch", "", "`address` of a page that shows the run live, such as 8080")
 	f.StringVar(&w.scrape, "metrics", "", "`address` where Prometheus may scrape the run, such as 9464")
-	f.StringVar(&w.tokenEnv, "watch-token-env", "", "environment `variable` with a token that whoever watches or scrapes must show")
+	f.StringVar(&w.tokenEnv, "watch-token-env", "", "environment `variable` with a token that browsers and scrapers have to send")
 }
 
 // open listens at the addresses.

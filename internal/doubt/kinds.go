@@ -5,7 +5,7 @@ const ownDelay = "part of the figure may be the generator's own delay, not the b
 
 // The kinds of the class generator.
 var (
-	GeneratorBound = add(Generator, Rate, "generator-bound", "the generator or its client ran out before the broker did: the rate is at least this",
+	GeneratorBound = add(Generator, Rate, "generator-bound", "the generator or its client reached its limit before the broker did: the rate is a lower bound",
 		"Also the rate of a closed loop whose [limit](explain.md) is `client`")
 	GeneratorLag = add(Generator, Delay, "generator-lag", ownDelay,
 		"More than a tenth of a latency, by its lag and by threads that woke late, at p50, p99, p99.9 or the maximum; it says how much of each. Of a broker that takes 0.1 ms half may be ours")
@@ -35,7 +35,7 @@ var (
 	Held = add(Machine, Rate, "held", "the broker held producers back by itself, by a quota or an alarm: the rate is that limit",
 		"It said so (RabbitMQ's `connection.blocked`, Kafka's throttling) for more than 5 % of the measured phase, in the words that are given")
 	Others = add(Machine, Row, "others", "others used the topic meanwhile: the broker carried their messages, too",
-		"With `topicName`. They are told by their payloads, and no figure has them")
+		"With `topicName`. They are recognised by their payloads, and no figure includes them")
 	SharedCores = add(Machine, Table, "shared-cores", "broker and generator share cores and used them up: on cores of its own the broker may carry more",
 		"Together more than 90 %")
 )
@@ -44,7 +44,7 @@ var (
 var (
 	FewSamples = add(TooShort, Quantile, "few-samples", "the highest quantiles rest on single messages",
 		"Fewer than 1,000 latencies: less than one lies above a p99.9; below 100 less than one lies above a p99. Means and rates are not touched")
-	IncompleteSearch = add(TooShort, Rate, "incomplete-search", "the search ended before it knew the rate as closely as asked", "")
+	IncompleteSearch = add(TooShort, Rate, "incomplete-search", "the search ended before the rate was as precise as asked", "")
 	NotSettled       = add(TooShort, Row, "not-settled", "rate or latency still drifted when the longest warm-up was over", "")
 	WarmingUp        = add(TooShort, Row, "warming-up", "the broker was still warming up: the figures belong to no steady state",
 		"A message cost it at least 1.3 times as much processor time in the first third of the measured phase as in the last. `brokerWarmup` drives it before, and a longer "+
@@ -70,8 +70,8 @@ var (
 		"Messages that were due were never sent, or more than 2 % (and 100 ms' worth) of the rate offered was not confirmed, or not received, in time. The status says *rate missed*, "+
 			"and a sentence above the tables the cores that broker and generator used, how much of the broker's in the kernel, and [what was the limit](explain.md)")
 	Late = add(NotAllCame, Counts, "late", "deliveries still came when waiting for them ended: what counts as lost may only be late",
-		"They came in the last five seconds of the drain allowance, or in its second half where that is shorter; a longer `drain` tells. Also where only messages of the "+
-			"warm-up were missing, and where a trial broke off")
+		"They came in the last five seconds of the drain allowance, or in its second half if that is shorter; a longer `drain` shows which. Also if only messages of the "+
+			"warm-up were missing, and if a trial broke off")
 	Loss    = add(NotAllCame, Counts, "loss", "deliveries never came", "")
 	Limited = add(NotAllCame, Counts, "limited", "deliveries never came because of a limit on a queue that the spec asks for",
 		"On what it keeps, or for how long")
@@ -83,7 +83,7 @@ var (
 		"Of a rate of a curve: deliveries of that load came during this one, or its drain had ended before everything had come or had an outcome")
 	Untimed = add(NotAllCame, Latency, "untimed", "some messages have no latency",
 		"They were too short to carry their times, and arrived after their entry was reused")
-	WarmupFaults = add(NotAllCame, Row, "warmup-faults", "in the warm-up something confirmed was lost, or something arrived corrupted", "")
+	WarmupFaults = add(NotAllCame, Row, "warmup-faults", "a confirmed message was lost, or a message arrived corrupted, in the warm-up", "")
 	Unbalanced   = add(NotAllCame, Row, "unbalanced-books", "an equation of the books does not hold: the counts can't be trusted", "")
 	BadRates     = add(NotAllCame, Row, "bad-levels", "some rates of the curve failed or are void; the others count", "")
 )
@@ -92,8 +92,8 @@ var (
 var (
 	ClockBound = add(Clocks, List, "clock-bound", "latencies between hosts are known to ± the offset of their clocks",
 		"See [clocks](#clocks-of-several-hosts)")
-	OrderUnknown = add(Clocks, List, "order-unknown", "what was reordered is the least that there can have been",
-		"Messages of one stream came to several agents whose clocks don't tell in which order")
+	OrderUnknown = add(Clocks, List, "order-unknown", "the number of reordered messages is a lower bound",
+		"Messages of one stream came to several agents whose clocks are too inexact for their order")
 )
 
 // The kinds of the class provenance.
@@ -106,15 +106,15 @@ var (
 	Stamped = add(Provenance, Table, "stamped", "the first bytes of payloads from files were replaced by a message's identity and times",
 		"The protocol has no headers for them: 32 bytes, or 8 of a shorter payload")
 	Attached = add(Provenance, Table, "attached", "the broker was not started here",
-		"What it [says of itself](attaching.md) stands in the record; what else it does is unknown, and its cost where its processes were not found")
-	MeterLost = add(Provenance, Table, "meter-lost", "what the broker cost is not known",
+		"What it [says of itself](attaching.md) is in the record; other properties are unknown, and so is its cost if its processes were not found")
+	MeterLost = add(Provenance, Table, "meter-lost", "the broker's cost is not known",
 		"An agent that metered an attached broker was lost, or a process of the broker ended ([several machines](fleet.md#where-the-broker-is))")
-	PlainBetweenNodes = add(Provenance, Table, "plain-between-nodes", "clients use TLS, the nodes of the cluster don't for what is named",
+	PlainBetweenNodes = add(Provenance, Table, "plain-between-nodes", "clients use TLS, but the nodes of the cluster don't for the named traffic",
 		"Encrypting that would cost more")
-	OldVersion   = add(Provenance, Table, "old-version", "its makers no longer support this version, or another reservation about it", "")
+	OldVersion   = add(Provenance, Table, "old-version", "its makers no longer support this version, or it has another known problem", "")
 	UncleanClose = add(Provenance, Table, "unclean-close", "closing the clients failed, or topics could not be removed",
 		"From an attached broker or one that points share")
-	NoFigure   = add(Provenance, Table, "no-figure", "some figures are no finite number", "Such as the ratio of nothing to nothing. The record holds null there")
+	NoFigure   = add(Provenance, Table, "no-figure", "some figures are no finite number", "Such as 0/0. The record holds null there")
 	Imported   = add(Provenance, Table, "imported", "another tool measured this", "It names the file and its checksum")
 	MakersTool = add(Provenance, Table, "makers-tool", "a tool of the broker's maker sent and received: its figures are its own",
 		"Rates and latencies, from the actual send, are what it printed; loss, duplicates and order are unknown. Cost is from its start to its end ([generator](attaching.md#the-makers-own-tools))")

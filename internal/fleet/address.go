@@ -88,7 +88,7 @@ func (a Address) String() string {
 }
 
 // errPin is the error of a server whose certificate has another fingerprint.
-var errPin = errors.New("its certificate is not the one with the fingerprint in the address: another program, or somebody in between, answers there")
+var errPin = errors.New("its certificate is not the one with the fingerprint in the address: another program, or an attacker in between, answers there")
 
 func (a Address) tls() (*tls.Config, error) {
 	switch {

@@ -230,7 +230,7 @@ func (s *placed) failure(what string) error {
 	said := s.stderr.last()
 	switch {
 	case strings.Contains(said, "Permission denied ("):
-		what = "it lets nobody in without a password; give your ssh a key that the host knows"
+		what = "it requires a password; give your ssh a key that the host knows"
 	case strings.Contains(said, "Host key verification failed"):
 		what = "its key is not known here, or another one than before; connect once by hand with ssh " + s.host
 	}

@@ -132,7 +132,7 @@ func TestAnObjectiveThatNoPointMeasuresIsRefused(t *testing.T) {
 		{[]study.Spec{asks("e2e_p99", measure("peak"))}, "measure: peak is a closed loop"},
 		{[]study.Spec{asks("e2e_p99", measure("count"))}, "closed loop"},
 		{[]study.Spec{asks("e2e_p99", measure("sustainable"))}, ""},
-		{[]study.Spec{asks("e2e_p99", func(s *study.Spec) { s.SubscriptionsPerTopic = 0 })}, "nobody receives anything with subscriptionsPerTopic: 0"},
+		{[]study.Spec{asks("e2e_p99", func(s *study.Spec) { s.SubscriptionsPerTopic = 0 })}, "nothing is received with subscriptionsPerTopic: 0"},
 		{[]study.Spec{asks("queue_max", func(*study.Spec) {})}, "only a pipeline has it"},
 		{[]study.Spec{asks("relay_cpu", func(*study.Spec) {})}, "relays: 0"},
 		{[]study.Spec{asks("lost", measure("peak"))}, ""},

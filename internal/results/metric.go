@@ -153,7 +153,7 @@ func (m Metric) NotMeasured(s study.Spec) string {
 	case m.isLatency && s.ClosedLoop():
 		return fmt.Sprintf("measure: %s is a closed loop, whose latency says how full the window or the backlog was", s.Measure)
 	case m.isLatency && strings.HasPrefix(m.Key, "e2e_") && s.SubscriptionsPerTopic == 0:
-		return "nobody receives anything with subscriptionsPerTopic: 0"
+		return "nothing is received with subscriptionsPerTopic: 0"
 	}
 	return ""
 }

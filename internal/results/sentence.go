@@ -79,7 +79,7 @@ func (r Ranking) Short(load string) string {
 	untested := r.untested()
 	switch {
 	case len(names) == 0:
-		return "nobody"
+		return "none"
 	case len(names) > 1:
 		return r.tie("") + " " + Enumerate(Shorten(names)) + " at " + load
 	case len(untested) > 0:

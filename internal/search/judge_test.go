@@ -117,7 +117,7 @@ func TestTheRuleNamesWhatFailed(t *testing.T) {
 		{name: "latency below, by less than the clocks", e: with(func(e *Evidence) {
 			e.ClockBound = time.Millisecond
 			e.Latency = known(func(q float64) int64 { return int64(q*1e9) - int64(time.Millisecond) + 1 })
-		}), goal: bound, want: Fail, reason: "latency 899.000001ms ±1ms: whether it is above the bound of 900ms the clocks of the agents don't tell"},
+		}), goal: bound, want: Fail, reason: "latency 899.000001ms ±1ms: the agents' clocks are too inexact to say whether it is above the bound of 900ms"},
 		{name: "clocks that can't be right", e: with(func(e *Evidence) { e.ClockBound, e.Early = time.Millisecond, 2*time.Millisecond }), goal: bound, want: Void, reason: "a message seems to have come 2ms before it was sent, though the clocks of the hosts are known to each other to ±1ms: that bound does not hold"},
 		{name: "latency above", e: with(func(e *Evidence) { e.Latency = known(func(q float64) int64 { return int64(q*1e9) + 1000 }) }), goal: bound, want: Fail, reason: "latency 900.001ms is above the bound of 900ms"},
 		{name: "latency of what never came, below and above", e: with(func(e *Evidence) { e.Latency = neverCame(5e9) }), goal: bound, want: Fail, reason: "latency 5s is above the bound of 900ms"},

@@ -272,7 +272,7 @@ func latencyAbove(e Evidence, g Goal) remark.Remark {
 	case least < most:
 		return remark.Of("latency of at least %s: whether it is above the bound of %s is not known, since messages never came", measured, g.Latency)
 	}
-	return remark.Of("latency %s ±%s: whether it is above the bound of %s the clocks of the agents don't tell",
+	return remark.Of("latency %s ±%s: the agents' clocks are too inexact to say whether it is above the bound of %s",
 		measured, e.ClockBound, g.Latency)
 }
 

@@ -49,7 +49,7 @@ func (v *validator) read() {
 	case s.ProducersPerTopic > 0:
 		v.fail("producersPerTopic", "%d with measure: read, which sends nothing; allowed: 0", s.ProducersPerTopic)
 	case s.SubscriptionsPerTopic == 0:
-		v.fail("subscriptionsPerTopic", "0 with measure: read: nobody would read")
+		v.fail("subscriptionsPerTopic", "0 with measure: read: there would be no reader")
 	case s.Ordering == ordered:
 		v.fail("ordering", "with measure: read nothing looks at the order; allowed: unordered")
 	case s.Warmup.Auto:
@@ -75,9 +75,9 @@ func (v *validator) found() {
 		v.fail("topicName", "only with attach; a broker that is started here has no topic yet")
 	}
 	for _, path := range v.given.under("topicConfig") {
-		v.fail(path, "can't be had with topicName: %s, whose settings are its owner's", s.TopicName)
+		v.fail(path, "can't be combined with topicName: %s, whose settings are its owner's", s.TopicName)
 	}
-	const made = "can't be had with topicName: %s: it uses a topic that is made for it"
+	const made = "can't be combined with topicName: %s: it uses a topic that is made for it"
 	switch {
 	case s.Topics > 1:
 		v.fail("topics", "%d; topicName: %s is 1", s.Topics, s.TopicName)

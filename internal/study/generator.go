@@ -34,17 +34,17 @@ func (v *validator) generator() {
 	}
 	switch {
 	case s.Measure != MeasureRate && s.Measure != MeasurePeak && s.Measure != MeasureCount:
-		v.fail("measure", "%s can't be had with generator: %s; allowed: rate, peak, count", s.Measure, s.Generator)
+		v.fail("measure", "%s can't be combined with generator: %s; allowed: rate, peak, count", s.Measure, s.Generator)
 	case s.Load.Shape != constant:
-		v.fail("load.shape", "%s can't be had with generator: %s; allowed: constant", s.Load.Shape, s.Generator)
+		v.fail("load.shape", "%s can't be combined with generator: %s; allowed: constant", s.Load.Shape, s.Generator)
 	case s.Topics > 1:
 		v.fail("topics", "%d; generator: %s has 1", s.Topics, s.Generator)
 	case len(s.MessageSize) > 1:
-		v.fail("messageSize", "several sizes can't be had with generator: %s; allowed: one", s.Generator)
+		v.fail("messageSize", "several sizes can't be combined with generator: %s; allowed: one", s.Generator)
 	case len(s.ConsumerPerSubscription) > 1:
-		v.fail("consumerPerSubscription", "%s can't be had with generator: %s; allowed: one number", s.ConsumerPerSubscription, s.Generator)
+		v.fail("consumerPerSubscription", "%s can't be combined with generator: %s; allowed: one number", s.ConsumerPerSubscription, s.Generator)
 	case s.TLS != TLSOff:
-		v.fail("tls", "%s can't be had with generator: %s; allowed: off", s.TLS, s.Generator)
+		v.fail("tls", "%s can't be combined with generator: %s; allowed: off", s.TLS, s.Generator)
 	case s.Ordering == ordered:
 		v.fail("ordering", "with generator: %s nothing looks at the order; allowed: unordered", s.Generator)
 	}

@@ -7,9 +7,9 @@ import (
 
 func TestWhatNoMakersToolDoesIsRefusedByName(t *testing.T) {
 	for given, want := range map[string]string{
-		"measure: sustainable":             "measure: sustainable can't be had with generator: perf-test",
-		"measure: backlog":                 "measure: backlog can't be had",
-		"load: {shape: poisson, rate: 10}": "load.shape: poisson can't be had",
+		"measure: sustainable":             "measure: sustainable can't be combined with generator: perf-test",
+		"measure: backlog":                 "measure: backlog can't be combined",
+		"load: {shape: poisson, rate: 10}": "load.shape: poisson can't be combined",
 		"keyDistributor: ZIPF":             "keyDistributor: not used with generator: perf-test",
 		"faults: [{at: 1s, do: kill}]":     "faults: not used",
 		"relays: 2":                        "relays: not used",
@@ -17,7 +17,7 @@ func TestWhatNoMakersToolDoesIsRefusedByName(t *testing.T) {
 		"warmup: 2s":                       "warmup.for: not used",
 		"pipeline: {servers: 1}":           "pipeline.servers: not used",
 		"topics: 2":                        "topics: 2; generator: perf-test has 1",
-		"tls: on":                          "tls: on can't be had",
+		"tls: on":                          "tls: on can't be combined",
 		"seed: 3":                          "seed: not used",
 		"messageSize: [{size: 10, weight: 1}, {size: 20, weight: 1}]": "messageSize: several sizes",
 	} {

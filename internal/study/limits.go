@@ -47,7 +47,7 @@ func (v *validator) limits() {
 func (s Spec) lacks(part string) string {
 	switch {
 	case part == partBroker && len(s.Attach) > 0:
-		return "can't be had with attach: that broker was not started here"
+		return "can't be combined with attach: that broker was not started here"
 	case part == PartServer && s.Pipeline == nil:
 		return "there are no servers; allowed with pipeline"
 	case part == PartBalancer && (s.Pipeline == nil || s.Pipeline.Balancer == none):

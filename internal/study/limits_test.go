@@ -15,7 +15,7 @@ func TestLimitsAreOfPartsThatThereAre(t *testing.T) {
 		"limits.broker.memory: 1MiB":                                     "limits.broker.memory: 1MiB is too little to start with; allowed: 4MiB and more",
 		"limits: {broker: {io: 10MB}}":                                   "",
 		"limits.broker.io: 10":                                           "limits.broker.io: 10 bytes is too little; allowed: 1kB per second and more",
-		"limits.broker.memory: 1GiB\nattach: [a:1]":                      "limits.broker: can't be had with attach",
+		"limits.broker.memory: 1GiB\nattach: [a:1]":                      "limits.broker: can't be combined with attach",
 		"limits.server.cpu: 1":                                           "limits.server: there are no servers",
 		"limits.balancer.cpu: 1\nmeasure: count\npipeline: {servers: 1}": "limits.balancer: there is no balancer",
 		"limits.consumer.memory: 1GiB":                                   "limits.consumer: the consumers are no process of their own",

@@ -38,7 +38,7 @@ func (v *validator) network() {
 		case p.Part == PathClient && s.Pipeline == nil:
 			v.fail(path, "there is no client apart; allowed with pipeline")
 		case p.Part == PathBroker && len(s.Attach) > 0:
-			v.fail(path, "can't be had with attach: that broker was not started here")
+			v.fail(path, "can't be combined with attach: that broker was not started here")
 		}
 	}
 }

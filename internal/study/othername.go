@@ -189,6 +189,6 @@ func (d decoder) ignored(written) []setting { return nil }
 
 // noLoss refuses a share of packets to lose.
 func (d decoder) noLoss(w written) []setting {
-	d.add(w.at, w.full, "can't be had: a proxy passes on a connection, which loses nothing, and no packets; what loss costs a connection is time, as jitter does")
+	d.add(w.at, w.full, "is not possible: a proxy passes on connections, which lose nothing, not packets; loss only delays a connection, as jitter does")
 	return nil
 }

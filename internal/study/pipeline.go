@@ -117,7 +117,7 @@ func (v *validator) pipeline() {
 		v.fail("subscriptionsPerTopic", "%d; a pipeline has 1", s.SubscriptionsPerTopic)
 	}
 	if len(s.Attach) > 0 {
-		v.fail("pipeline", "can't be had with attach; allowed: a broker that is started here (brokermark pipeline attaches)")
+		v.fail("pipeline", "can't be combined with attach; allowed: a broker that is started here (brokermark pipeline attaches)")
 	}
 	v.within("pipeline.servers", p.Servers, 1)
 	v.within("pipeline.pool", p.Pool, 1)

@@ -33,12 +33,12 @@ func TestPipelinesAreCompletedAndChecked(t *testing.T) {
 		"measure: count\npipeline: {threads: 0}\n":                                                                              "pipeline.threads",
 		"measure: count\ntopics: 2\npipeline: {threads: 3}\n":                                                                   "a pipeline has 1",
 		"measure: count\nmessageSize: 1KiB\npipeline: {threads: 3}\n":                                                           "not used with pipeline",
-		"measure: count\nattach: [\"localhost:1\"]\npipeline: {threads: 3}\n":                                                   "can't be had with attach",
+		"measure: count\nattach: [\"localhost:1\"]\npipeline: {threads: 3}\n":                                                   "can't be combined with attach",
 		"measure: count\npipeline: {threads: 3}\nfaults: [{at: 1s, do: kill, node: consumer, for: 1s}]\n":                       "allowed then: sqlite, postgres",
 		"measure: count\npipeline: {threads: 3}\nfaults: [{at: 1s, do: kill, node: server-2, for: 1s}]\n":                       "server-1, consumer",
 		"measure: count\npipeline: {threads: 3}\nfaults: [{at: 1s, do: kill, node: server-1}]\n":                                "would not come back",
 		"measure: count\npipeline: {threads: 3}\nfaults: [{at: 1s, do: pause, node: balancer, for: 200ms}]\n":                   "balancer",
-		"measure: count\nbrokerWarmup: 5s\npipeline: {threads: 3}\nfaults: [{at: 1s, do: pause, node: server-1, for: 200ms}]\n": "can't be had with faults",
+		"measure: count\nbrokerWarmup: 5s\npipeline: {threads: 3}\nfaults: [{at: 1s, do: pause, node: server-1, for: 200ms}]\n": "can't be combined with faults",
 	} {
 		s, err := Parse("x.yaml", []byte(text))
 		if err == nil {

@@ -62,13 +62,13 @@ func (v *validator) placing() {
 	case p.Deal != "" && p.Named():
 		v.fail("place.deal", "%s is for all agents, and place.producers and place.consumers name some; allowed: one of the two", p.Deal)
 	case p.Named() && len(p.Producers) == 0:
-		v.fail("place.producers", "nobody has the producers; allowed: names of agents")
+		v.fail("place.producers", "no agent has the producers; allowed: names of agents")
 	case p.Named() && len(p.Consumers) == 0 && s.SubscriptionsPerTopic > 0:
-		v.fail("place.consumers", "nobody has the consumers; allowed: names of agents")
+		v.fail("place.consumers", "no agent has the consumers; allowed: names of agents")
 	case s.SubscriptionsPerTopic == 0 && len(p.Consumers) > 0:
-		v.fail("place.consumers", "nobody consumes: subscriptionsPerTopic is 0")
+		v.fail("place.consumers", "there are no consumers: subscriptionsPerTopic is 0")
 	case s.Measure == MeasureBacklog:
-		v.fail("place", "can't be had with measure: backlog, which is filled and drained by one agent; allowed: topic")
+		v.fail("place", "can't be combined with measure: backlog, which is filled and drained by one agent; allowed: topic")
 	case s.SubscriptionsPerTopic > 0 && s.PayloadFile == "" && len(s.MessageSize) > 0 && s.MessageSize[0].Size < minTimed:
 		v.fail("place", "a message of %s can't carry its times to another agent; allowed: messageSize of %d and more", bytesText(s.MessageSize[0].Size), minTimed)
 	}

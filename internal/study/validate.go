@@ -174,11 +174,11 @@ func (v *validator) broker() {
 	}
 	for _, p := range []string{"nodes", "server", "faults", "brokerWarmup"} {
 		if v.given.has(p) {
-			v.fail(p, "can't be had with attach: that broker was not started here")
+			v.fail(p, "can't be combined with attach: that broker was not started here")
 		}
 	}
 	if s.Isolation == fresh {
-		v.fail("isolation", "fresh can't be had with attach: that broker was not started here; allowed: shared")
+		v.fail("isolation", "fresh can't be combined with attach: that broker was not started here; allowed: shared")
 	}
 }
 
@@ -260,9 +260,9 @@ func (v *validator) warm() {
 	switch {
 	case s.BrokerWarmup == 0:
 	case s.Measure == MeasureBacklog:
-		v.fail("brokerWarmup", "can't be had with measure: backlog: nobody consumes until it is measured")
+		v.fail("brokerWarmup", "can't be combined with measure: backlog, which has no consumers before its measurement")
 	case len(s.Faults) > 0:
-		v.fail("brokerWarmup", "can't be had with faults; allowed: a longer warmup")
+		v.fail("brokerWarmup", "can't be combined with faults; allowed: a longer warmup")
 	}
 }
 
@@ -277,7 +277,7 @@ func (v *validator) delay() {
 	case v.given.has("consumerDelays") && s.ConsumerDelay == 0:
 		v.fail("consumerDelays", "only used with consumerDelay")
 	case s.ConsumerDelay > 0 && s.SubscriptionsPerTopic == 0:
-		v.fail("consumerDelay", "nobody consumes: subscriptionsPerTopic is 0")
+		v.fail("consumerDelay", "there are no consumers: subscriptionsPerTopic is 0")
 	}
 }
 
@@ -289,7 +289,7 @@ func (v *validator) apart() {
 	switch {
 	case !s.ConsumersApart:
 	case s.SubscriptionsPerTopic == 0:
-		v.fail("consumersApart", "nobody consumes: subscriptionsPerTopic is 0")
+		v.fail("consumersApart", "there are no consumers: subscriptionsPerTopic is 0")
 	case s.PayloadFile == "" && len(s.MessageSize) > 0 && s.MessageSize[0].Size < minTimed:
 		v.fail("consumersApart", "a message of %s can't carry its times to another process; allowed: messageSize of %d and more", bytesText(s.MessageSize[0].Size), minTimed)
 	}
@@ -301,10 +301,10 @@ func (v *validator) relays() {
 		return
 	}
 	if s.SubscriptionsPerTopic == 0 {
-		v.fail("relays", "nobody consumes what they produce: subscriptionsPerTopic is 0")
+		v.fail("relays", "nothing consumes what they produce: subscriptionsPerTopic is 0")
 	}
 	if s.Measure == MeasureBacklog {
-		v.fail("relays", "can't be had with measure: backlog: they would empty what is to be filled")
+		v.fail("relays", "can't be combined with measure: backlog: they would empty what is to be filled")
 	}
 	for _, f := range s.Faults {
 		if f.Do == "kill" && f.For == 0 && s.Relays == 1 && slices.Contains(s.Parts(), f.Node) {

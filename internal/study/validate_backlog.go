@@ -16,7 +16,7 @@ func (v *validator) backlog() {
 		v.fail("duration", "not used by backlog.drainRatio: %s: it ends when that share is gone; allowed with drainRatio: 0", inWords(b.DrainRatio))
 	}
 	if v.spec.SubscriptionsPerTopic == 0 {
-		v.fail("subscriptionsPerTopic", "0 with measure: backlog: nobody would drain it")
+		v.fail("subscriptionsPerTopic", "0 with measure: backlog: there would be no consumer to drain it")
 	}
 	v.lagging()
 }
@@ -38,7 +38,7 @@ func (v *validator) lagging() {
 	case !s.Backlog.KeepSending:
 		v.fail(part, "the other consumers would receive nothing while the backlog drains; add backlog.rate, or load.rate with backlog.keepSending")
 	case s.Backlog.Topics > 0 && s.Backlog.Topics < s.Topics && s.Connections > 0:
-		v.fail("backlog.topics", "can't be had with connections: %d, where one consumer receives several topics; allowed with connections: 0", s.Connections)
+		v.fail("backlog.topics", "can't be combined with connections: %d, where one consumer receives several topics; allowed with connections: 0", s.Connections)
 	}
 }
 
