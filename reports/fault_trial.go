@@ -89,7 +89,7 @@ func verdictWithoutBooks(r results.Record, books results.Books) (verdict promise
 	return "", ""
 }
 
-// mayBeDown tells that the broker may have been left down with its messages, as by a kill without its restart.
+// mayBeDown reports whether the broker may have been left down with its messages, as by a kill without its restart.
 func mayBeDown(r results.Record) bool { return len(r.Result.Faults) > 0 && faultNotDone(r) != "" }
 
 // promiseUnderFaults judges books by what was promised. If nothing was done to the broker, no fault explains a loss.

@@ -32,7 +32,7 @@ type section struct {
 	ours            []string // attributes that the recipe sets itself
 }
 
-// sections start with what the distribution's own activemq.xml says.
+// sections start with the settings of the distribution's own activemq.xml.
 func sections() []section {
 	return []section{
 		{"kahaDB.", "kahaDB", map[string]string{}, []string{"directory", "indexDirectory", "directoryArchive"}},

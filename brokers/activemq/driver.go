@@ -70,7 +70,7 @@ func fits(c driver.Config, s driver.Shape) error {
 // plainTopic gives every consumer that is connected each message, and keeps none.
 const plainTopic = "topic"
 
-// fitsTopic refuses what a topic can't keep for subscribers that are not durable.
+// fitsTopic refuses guarantees that a topic can't keep for non-durable subscribers.
 func fitsTopic(g driver.Guarantee, s driver.Shape) error {
 	const setting = "topicConfig.destination: topic"
 	switch {

@@ -69,7 +69,7 @@ func (d *driving) consume(ctx context.Context, c driver.ConsumerConfig, id strin
 	case <-ctx.Done():
 	}
 	r.leave()
-	if l.nats.FlushTimeout(flushBudget) != nil { // nobody would answer our goodbye either
+	if l.nats.FlushTimeout(flushBudget) != nil { // the goodbye would not be answered either
 		l.cut()
 	}
 	return nil // closing the client ends the membership, not the group

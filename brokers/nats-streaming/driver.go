@@ -114,7 +114,7 @@ func open(_ context.Context, c driver.Config) (driver.Driver, error) {
 // clientID is one that no other client has: the server lets each in once.
 func clientID(role string) string { return "brokermark-" + role + "-" + nuid.Next() }
 
-// Setup makes the durable queue groups, which collect from now on whether or not somebody consumes.
+// Setup makes the durable queue groups, which collect messages from now on, with or without consumers.
 func (d *driving) Setup(ctx context.Context, t driver.Topology) error {
 	if err := cmp.Or(fits(d.config, t.Shape()), d.kept(ctx)); err != nil {
 		return err

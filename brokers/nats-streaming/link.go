@@ -61,7 +61,7 @@ func (l *link) close() {
 	l.nats.Shut()
 }
 
-// cut ends the link at once: the client fails what is in flight.
+// cut ends the link at once: the client fails the messages in flight.
 func (l *link) cut() {
 	l.nats.Cut()
 	l.nats.Shut()

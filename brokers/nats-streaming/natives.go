@@ -8,7 +8,7 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// natives are what the driver does, and what server completes the server's settings with.
+// natives are the settings of the driver, and those with which server completes the server's settings.
 func natives(g driver.Guarantee) []driver.Native {
 	list := []driver.Native{
 		{Side: driver.ProducerSide, Name: "PublishAsync, AckHandler sends again"},

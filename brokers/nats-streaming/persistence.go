@@ -55,14 +55,14 @@ func attaching(settings map[string]any, t driver.Target) []string {
 	return said
 }
 
-// weaker reports whether given is less than what is needed; more is the spec's choice.
+// weaker reports whether given is less than needed; more is the spec's choice.
 func weaker(name string, given, needed any) bool {
 	strong := map[string]string{"streaming.store": "file", "streaming.file.sync": "true", "streaming.cluster.sync": "true"}
 	return fmt.Sprint(needed) == strong[name] && strings.ToLower(fmt.Sprint(given)) != strong[name]
 }
 
-// known refuses what nobody can know of the servers, and copies that are not one on each of them. Whether a file store is
-// synced a server doesn't tell: only of one that was started for this is it known.
+// known refuses guarantees that can't be checked on the servers, and a number of copies other than one on each server. A server
+// doesn't report whether its file store is synced: that is known only if it was started for this run.
 func known(c driver.Config) error {
 	g, nodes := c.Guarantee, len(natsio.Monitors(c))
 	setting := "persistence: " + string(g.Persistence)

@@ -218,7 +218,7 @@ func (p *producer) keep(f *flight) {
 	}
 }
 
-// fail completes what is still in flight, once nobody has it in hand.
+// fail completes the slots still in flight; nothing else may complete them by now.
 func (p *producer) fail(number uint64, err error) {
 	p.sending.Lock()
 	defer p.sending.Unlock()
@@ -255,7 +255,7 @@ func (p *producer) Close() error {
 	<-p.ended
 	if f := p.flight.Swap(nil); f != nil {
 		f.watch.Stop()
-		if p.waiting(f) { // nobody answers
+		if p.waiting(f) { // the server doesn't answer
 			f.cut()
 		}
 		f.close()

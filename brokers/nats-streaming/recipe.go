@@ -78,7 +78,7 @@ func answered(n *provision.Node) error {
 	return nil
 }
 
-// role is what a node is in its cluster: Leader or Follower.
+// role is the role of a node in its cluster: Leader or Follower.
 func role(ctx context.Context, n *provision.Node) (string, error) {
 	var about struct{ State, Role string }
 	if err := natsio.Monitor(ctx, n, "/streaming/serverz", &about); err != nil {

@@ -70,7 +70,7 @@ func fits(c driver.Config, s driver.Shape) error {
 	return natsio.FitsSize(c.Target, s.MaxBytes)
 }
 
-// finds implements driver.Kind.Found: a subject exists while somebody uses it.
+// finds implements driver.Kind.Found: a subject exists while it is used.
 func finds(_ driver.Config, s driver.Shape) error {
 	if err := natsio.CheckSubject(s.Topic); err != nil {
 		return driver.Unsupported("topicName: "+s.Topic, "%v", err)
@@ -88,7 +88,7 @@ func open(_ context.Context, c driver.Config) (driver.Driver, error) {
 	return s, err
 }
 
-// Setup has nothing to create: a subject exists while somebody subscribes to it.
+// Setup creates nothing: a subject exists while it has subscribers.
 func (s *session) Setup(_ context.Context, t driver.Topology) error {
 	if err := fits(s.config, t.Shape()); err != nil {
 		return err

@@ -122,7 +122,7 @@ func conf(n *provision.Node, asked map[string]string) ([]byte, error) {
 	return json.MarshalIndent(all, "", "  ")
 }
 
-// users returns who may log in: everyone, or one user. The broker would take a plain password over TLS only.
+// users returns the users who may log in: any, or a single one. The broker accepts a plain password only over TLS.
 func users(l *provision.Login) object {
 	if l == nil {
 		return object{"name": "users", "type": "Anonymous"}

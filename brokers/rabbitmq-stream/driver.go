@@ -77,8 +77,8 @@ func open(ctx context.Context, c driver.Config) (driver.Driver, error) {
 	return d, nil
 }
 
-// Setup creates a stream for every topic, or a super stream where it has several partitions. It refuses a stream that
-// exists already: a subscription would begin with messages that somebody else left in it.
+// Setup creates a stream for every topic, or a super stream if it has several partitions. It refuses an existing stream: a
+// subscription would begin with old messages in it.
 func (d *streams) Setup(ctx context.Context, t driver.Topology) error {
 	l, err := d.dial(ctx, 0)
 	if err != nil {

@@ -50,7 +50,7 @@ func ofSuperStream(client driver.Values, partitions int) error {
 	return nil
 }
 
-// versionAllows refuses what a server of that version can't do; "" is an unknown version.
+// versionAllows refuses settings that a server of that version doesn't support; "" is an unknown version.
 func versionAllows(text string, s driver.Shape) error {
 	v, err := parseVersion(text)
 	switch {

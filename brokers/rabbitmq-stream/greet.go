@@ -12,7 +12,7 @@ import (
 	"github.com/brokermark/brokermark/brokers/internal/socket"
 )
 
-// greet exchanges the protocol's first frames and returns what the server says of itself.
+// greet exchanges the protocol's first frames and returns the server's properties.
 func greet(ctx context.Context, address string, conf *tls.Config) (map[string]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, greetTimeout)
 	defer cancel()

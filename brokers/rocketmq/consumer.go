@@ -76,7 +76,7 @@ func (s *session) Consume(ctx context.Context, c driver.ConsumerConfig, sink dri
 	return nil
 }
 
-// receives returns how many calls a consumer of so many topics has under way for each of them.
+// receives returns how many calls a consumer of this many topics has under way for each of them.
 func (s *session) receives(topics int) int {
 	if s.ordered() {
 		return 1

@@ -7,7 +7,7 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// shown are the settings that bear on what is kept and on speed.
+// shown are the settings that matter for persistence and speed.
 var shown = []string{
 	flushing, offHeap, "brokerRole", "brokerClusterName", "autoCreateTopicEnable", "flushIntervalCommitLog", "groupCommitTimeout",
 	"sendMessageThreadPoolNums", "defaultTopicQueueNums", "maxMessageSize", "popConsumerKVServiceEnable", "storeType",

@@ -58,7 +58,7 @@ type producer struct {
 	working sync.WaitGroup
 }
 
-// outgoing is what a slot sends.
+// outgoing is the message of a slot.
 type outgoing struct {
 	message v2.Message
 	system  v2.SystemProperties

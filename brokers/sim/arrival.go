@@ -15,7 +15,7 @@ type parcel struct {
 // heldAtMost bounds that wait: the last message of a stream has no later neighbour.
 const heldAtMost = second
 
-// accept takes the messages of batch that there is room for, in order, and returns their number.
+// accept takes the messages of batch for which there is room, in order, and returns their number.
 func (b *broker) accept(p *producer, batch []driver.Message) (n int, err error) {
 	b.mu.Lock()
 	if b.isKilled() {

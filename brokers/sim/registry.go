@@ -146,7 +146,7 @@ func (s *Counts) arrived(departure int64) {
 	s.LastDeparture = departure
 }
 
-// Stats returns what the broker at address has done so far, and whether there is one.
+// Stats returns the statistics of the broker at address, and whether there is one.
 func Stats(address string) (Counts, bool) {
 	b := at(address)
 	if b == nil {

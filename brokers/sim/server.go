@@ -104,7 +104,7 @@ func (s *server) round(now int64) {
 	s.admit()
 }
 
-// survey lists what is due at now, or returns until when the server may sleep.
+// survey lists the actions due at now, or returns until when the server may sleep.
 func (s *server) survey(now int64) (until int64, ended bool) {
 	b := s.broker
 	b.mu.Lock()

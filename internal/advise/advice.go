@@ -22,7 +22,7 @@ const (
 	Out    Standing = "ruled out" // it can't keep the guarantee, broke it, or was not started
 )
 
-// Answer is what an advice comes to.
+// Answer is the answer to a wish.
 type Answer string
 
 // The answers.
@@ -34,7 +34,7 @@ const (
 	Unknown   Answer = "unknown"   // nothing was measured
 )
 
-// Judged is a contender with what was measured of it.
+// Judged is a contender with its measurements.
 type Judged struct {
 	Name     string
 	Standing Standing

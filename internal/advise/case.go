@@ -9,7 +9,7 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-// Case is what a study of this package asks, as its points tell.
+// Case is the question of a study of this package, as read from its points.
 type Case struct {
 	Study  string
 	Spec   study.Spec        // of a point of Load: its rates are Curve.Rates
@@ -19,7 +19,7 @@ type Case struct {
 	places map[string]place  // of the points, by ID
 }
 
-// place says what a point is for.
+// place is the purpose of a point.
 type place struct{ contender, part string }
 
 // CaseOf returns the case of a study's points.

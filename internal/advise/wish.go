@@ -26,7 +26,7 @@ const ContenderAxis = "contender"
 // studyPrefix begins the names of the studies of this package.
 const studyPrefix = "advise-"
 
-// Wish is a workload with what is asked of a broker that carries it, and the contenders.
+// Wish is a workload with the requirements on a broker that carries it, and the contenders.
 type Wish struct {
 	Rate, Peak float64       // messages per second over all producers
 	P99        time.Duration // the most that the 99th percentile of the end-to-end latency may be, at both rates
@@ -87,7 +87,7 @@ func (w Wish) Study(file string) (*study.Study, error) {
 	return s, err
 }
 
-// name is the same for the same question, whoever the contenders are.
+// name is the same for the same question, with any contenders.
 func (w Wish) name() string {
 	var settings []string
 	for _, s := range w.Settings {

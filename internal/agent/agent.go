@@ -28,7 +28,7 @@ type Agent interface {
 	// Run runs one trial and blocks until it has ended; see worker.Worker.Run. The hooks of the load are called in this process. There
 	// is a Part for each agent in another process; none if the trial ran in this one.
 	Run(ctx context.Context, l worker.Load) (worker.Outcome, []Part)
-	// Used returns what the agents' processes have used so far, as they last reported it.
+	// Used returns the resource use of the agents' processes so far, as they last reported it.
 	Used() provision.Usage
 	// Close ends everything that Prepare made, in bounded time.
 	Close() error
@@ -40,7 +40,7 @@ type Crew interface {
 	Each() []UsedBy
 }
 
-// UsedBy is what the process of one agent has used.
+// UsedBy is the resource use of one agent's process.
 type UsedBy struct {
 	Name string
 	Used provision.Usage
@@ -53,7 +53,7 @@ type Grower interface {
 	Grow(ctx context.Context, most int, why string) (agents int, grown bool)
 }
 
-// Plan is what an agent prepares.
+// Plan is the plan that an agent prepares.
 type Plan struct {
 	Broker link.Broker // its topology is not used: Worker has one
 	// Outlives says that the broker goes on running after Close: this run did not start it, or
@@ -74,7 +74,7 @@ type Place struct {
 // SplitsTopics reports whether the producers and consumers of a topic may be on different agents.
 func (p Place) SplitsTopics() bool { return p.Spread || len(p.Producers)+len(p.Consumers) > 0 }
 
-// Prepared is what an agent knows once it has connected.
+// Prepared is what an agent reports once it has connected.
 type Prepared struct {
 	TLS string // version and cipher suite, as negotiated with the broker; "" without TLS
 }
@@ -111,7 +111,7 @@ func (p Part) PhaseReadings() (begin, until Reading) {
 	return begin, until
 }
 
-// Reading is what an agent's process had used at a time.
+// Reading is the resource use of an agent's process at a time.
 type Reading struct {
 	At     int64 // ns on the agent's clock
 	Used   provision.Usage
@@ -135,7 +135,7 @@ type ErrConnect struct{ Why error }
 func (e *ErrConnect) Error() string { return e.Why.Error() }
 func (e *ErrConnect) Unwrap() error { return e.Why }
 
-// TLS keeps what the latest TLS handshake with the broker negotiated. It may be used by several goroutines.
+// TLS keeps the result of the latest TLS handshake with the broker. It may be used by several goroutines.
 type TLS struct{ negotiated atomic.Pointer[string] }
 
 // Watch notes the result of every handshake under c from now on; c may be nil.

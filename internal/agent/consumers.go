@@ -38,7 +38,7 @@ func init() {
 	}.Register()
 }
 
-// Consumers is what the process of a point's consumers has to know before a worker sends it a plan.
+// Consumers are the settings that the process of a point's consumers needs before a worker sends it a plan.
 type Consumers struct {
 	Name   string
 	Listen string      // host:port

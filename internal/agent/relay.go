@@ -36,7 +36,7 @@ func init() {
 	}.Register()
 }
 
-// Relay is what the process of a relay has to know.
+// Relay are the settings of a relay's process.
 type Relay struct {
 	Name   string
 	Listen string      // host:port

@@ -1,5 +1,5 @@
-// Package bounded reads what somebody else wrote up to a limit, so that a wrong file or a broken server can't fill the
-// memory, and finds paths that lead through no link of theirs. It knows nothing of what is read.
+// Package bounded reads files and answers from elsewhere up to a limit, so that a wrong file or a broken server can't fill the
+// memory, and resolves paths without following links of other users. It knows nothing of the contents.
 package bounded
 
 import (

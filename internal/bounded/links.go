@@ -11,8 +11,9 @@ import (
 // maxLinks is how many links a path may have, as the kernel has it.
 const maxLinks = 40
 
-// OwnPath returns path with each of its links replaced by what it names. It refuses links of other users than this one and root, and those with
-// a name that such a user may have added: who can make a link where a report or a store is expected must not choose the file that is written.
+// OwnPath returns path with each of its links resolved. It refuses links of users other than this one and root, and links with a
+// name that such a user may have added: a user who can create a link at the path of a report or a store must not choose the file
+// that is written.
 // With an error, the path is the one whose link is refused.
 func OwnPath(path string) (string, error) {
 	for range maxLinks {
@@ -51,7 +52,7 @@ func firstLink(path string) (link, rest string, err error) {
 		}
 		info, err := os.Lstat(path[:end])
 		if err != nil {
-			return "", "", nil // what is not there is no link
+			return "", "", nil // a missing file is no link
 		}
 		if info.Mode()&os.ModeSymlink == 0 {
 			continue

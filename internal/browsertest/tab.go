@@ -22,7 +22,7 @@ import (
 // patience is for one step of the browser.
 const patience = time.Minute
 
-// Screen is what a page is shown on; sizes are in pixels.
+// Screen is the screen of a page; sizes are in pixels.
 type Screen struct {
 	Width, Height int64
 	Dark          bool
@@ -131,7 +131,7 @@ func (b *Tab) Quiet(t *testing.T) {
 	}
 }
 
-// Shoot leaves a picture of what is on the screen.
+// Shoot saves a picture of the screen.
 func (b *Tab) Shoot(t *testing.T, path string) {
 	t.Helper()
 	if err := os.WriteFile(path, Run(t, b, chromedp.CaptureScreenshot()), 0o644); err != nil {

@@ -22,13 +22,13 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-// Contents are what a bundle is made of.
+// Contents are the parts of a bundle.
 type Contents struct {
 	Study   *study.Study
 	Grid    []study.Point  // of the study
 	Folder  fs.FS          // of the study
 	Records []store.Record // in the order of Sorted
-	Authors []string       // who measured
+	Authors []string       // of the measurements
 	Tool    string         // version of brokermark
 	Files   []File         // records, table, pages and figures
 }
@@ -96,7 +96,7 @@ func (c Contents) studyFiles() ([]string, error) {
 // format is the version of a bundle's form.
 const format = 1
 
-// Manifest says what a bundle holds.
+// Manifest describes a bundle.
 type Manifest struct {
 	Format   int                  `json:"format"`
 	Study    string               `json:"study"`

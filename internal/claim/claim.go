@@ -11,7 +11,7 @@
 // A statement is answered in four steps. Example: "at every size, 50 queues have at most 0.7 times the rate of one".
 //
 //  1. Choose the measurements that it is about, the samples: those with one queue and those with 50.
-//  2. Group them into cells, which are told apart by what the statement doesn't compare: size=1KiB, size=10KiB.
+//  2. Group them into cells, one for each value of what the statement doesn't compare: size=1KiB, size=10KiB.
 //  3. Judge each cell by a figure: its rate with 50 queues divided by its rate with one.
 //  4. Conclude from the cells. Here each of them has to hold.
 //

@@ -2,13 +2,13 @@ package claim
 
 import "github.com/brokermark/brokermark/internal/results"
 
-// Kind is what a statement is about.
+// Kind is the kind of a statement.
 type Kind string
 
 // Kinds of statements.
 const (
 	Ratio     Kind = "ratio"     // one selection divided by another
-	Rank      Kind = "rank"      // who is first, last, or at another place
+	Rank      Kind = "rank"      // the order of contenders, or the place of one
 	Slope     Kind = "slope"     // a metric changes along an axis, judged by a straight line
 	Threshold Kind = "threshold" // a metric lies within bounds
 	Shape     Kind = "shape"     // a metric along an axis is constant, rises, falls, or has an interior maximum
@@ -87,7 +87,7 @@ type Ranking struct {
 	Place int      // of Who: 1 is first, 2 second, or LastPlace; 0 if Order is given
 }
 
-// Trend is what a slope or a shape says of the metric along an axis.
+// Trend is a statement of a slope or a shape of the metric along an axis.
 type Trend struct {
 	Along  string  // the axis
 	Sign   string  // slope: risingForm or fallingForm; empty if either will do

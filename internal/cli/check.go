@@ -195,7 +195,7 @@ func pointTable(points []study.Point, refused map[string]string, notes *document
 	return same, t
 }
 
-// askedByAll says what all points ask for that is no default, and what they should reach.
+// askedByAll describes the settings of all points that are no defaults, and their objectives.
 func askedByAll(points []study.Point) string {
 	var asked, objectives []string
 	for i, p := range points {
@@ -278,7 +278,7 @@ func (a apart) columns() []document.Column {
 	}
 	for _, axis := range a.axes {
 		c := reports.AxisColumn(axis)
-		c.Identifies = false // its number tells a row apart
+		c.Identifies = false // rows are distinguished by their numbers
 		columns = append(columns, c)
 	}
 	return columns

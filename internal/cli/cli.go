@@ -24,11 +24,11 @@ import (
 	_ "github.com/brokermark/brokermark/reports"
 )
 
-// shell is what a command may read from and write to.
+// shell holds the input and the outputs of a command.
 type shell struct {
 	in       io.Reader
 	out, err io.Writer
-	watched  *crash.Inside // connection to the process that records what is under way if this one crashes; nil: there is none
+	watched  *crash.Inside // connection to the process that records the current repetition if this one crashes; nil: there is none
 	idle     atomic.Bool   // the command reads and computes, and has started or written nothing yet
 }
 

@@ -82,7 +82,7 @@ var allowedWords = sync.OnceValue(func() map[string][]string {
 	return allowed
 })
 
-// uptoComma returns what is before the last value of a list: "kafka," of "kafka,na".
+// uptoComma returns the list before its last value: "kafka," of "kafka,na".
 func uptoComma(typed string) string { return typed[:strings.LastIndexByte(typed, ',')+1] }
 
 func prefixed(before string, values []string) []string {
@@ -130,7 +130,7 @@ func settings(c *cobra.Command, typed string) []string {
 	return paths
 }
 
-// selections completes the last term of a selection from what the store holds.
+// selections completes the last term of a selection from the store's values.
 func selections(c *cobra.Command, typed string) []string {
 	before := uptoComma(typed)
 	name, _, written := strings.Cut(typed[len(before):], "=")

@@ -35,8 +35,8 @@ func (s *shell) reportCrash(what, trace string) {
 	fmt.Fprintf(s.err, "brokermark: internal error: %s; please report it %s\n", secret.Redact(what), where)
 }
 
-// keepTrace writes a trace to a file whose name nobody can foresee: under a name that is known, somebody could have put a link to a
-// file that would be overwritten.
+// keepTrace writes a trace to a file with an unpredictable name: another user could have put a link under a known name, to a file
+// that would be overwritten.
 func keepTrace(trace string) (path string, err error) {
 	f, err := os.CreateTemp("", "brokermark-crash-*.txt")
 	if err != nil {

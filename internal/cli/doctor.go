@@ -157,7 +157,7 @@ func openFiles() finding {
 	return f
 }
 
-// disk returns what is free on the file system that dir is or will be on.
+// disk returns the free space of the file system that dir is or will be on.
 func disk(dir string) finding {
 	f := finding{what: "work directory", seen: dir}
 	var fs syscall.Statfs_t

@@ -81,7 +81,7 @@ func (f *failure) Error() string {
 
 func (f *failure) Unwrap() error { return f.err }
 
-// badInput returns an error about what the user wrote.
+// badInput returns an error about the user's input.
 func badInput(format string, args ...any) error {
 	return &failure{code: exitInput, err: fmt.Errorf(format, args...)}
 }
@@ -125,7 +125,7 @@ func is[T error](err error) bool {
 	return errors.As(err, &e)
 }
 
-// storeHints say what the user can do about a problem of a store.
+// storeHints tell the user how to solve a problem of a store.
 var storeHints = map[store.Problem]string{
 	store.Locked:      "wait for the other process to end, or name another file with --store",
 	store.Full:        "make room, or name a file on another disk with --store",
@@ -135,7 +135,7 @@ var storeHints = map[store.Problem]string{
 	store.Other:       "name another file with --store",
 }
 
-// hintOf returns what the user can do about an error, or "".
+// hintOf returns how the user can solve an error, or "".
 func hintOf(err error) string {
 	if f, ok := errors.AsType[*failure](err); ok && f.hint != "" {
 		return f.hint

@@ -76,7 +76,7 @@ func writeCSV(w io.Writer, records []store.Record, _ results.LatencyKind) error 
 	return out.Error()
 }
 
-// writeColumns says what the columns of writeCSV are.
+// writeColumns describes the columns of writeCSV.
 func writeColumns(w io.Writer, records []store.Record) error {
 	rows := [][]string{{"name", "type", "unit", "meaning"}}
 	for _, c := range results.FlatColumns(records) {

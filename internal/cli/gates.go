@@ -90,7 +90,7 @@ func (g *gates) judge(out io.Writer, set *results.Set) error {
 	return failedGates(objectives, "objectives")
 }
 
-// judgeChanges tells the verdicts on side b of a comparison with a.
+// judgeChanges prints the verdicts on side b of a comparison with a.
 func (g *gates) judgeChanges(out io.Writer, a, b reports.Side, named []string) error {
 	return g.tell(out, gate.Changes(reports.Pairs(a, b, named...), g.conditions, g.allowMissing), nil)
 }
@@ -109,7 +109,7 @@ func (g *gates) tell(out io.Writer, verdicts, further []gate.Verdict) error {
 	return failedGates(verdicts, "--fail-if")
 }
 
-// failedGates returns an error if a verdict is a failure. of is what was judged by.
+// failedGates returns an error if a verdict is a failure. of names the conditions.
 func failedGates(verdicts []gate.Verdict, of string) error {
 	if n := gate.Failures(verdicts); n > 0 {
 		return &failure{code: exitGate, err: fmt.Errorf("%s of %s: see above", counted(n, "failure"), of)}

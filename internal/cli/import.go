@@ -199,7 +199,7 @@ func otherFigures(known map[string]store.Record, published []store.Record) int {
 // sameNumber reports whether two figures are equal, or both unknown.
 func sameNumber(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) }
 
-// importStudy appends the published figures of a study; what is in the store already stays as it is.
+// importStudy appends the published figures of a study; records already in the store stay unchanged.
 func (s *shell) importStudy(c *cobra.Command, path, name string) error {
 	paper, err := readPaper(name)
 	if err != nil {
@@ -289,7 +289,7 @@ func openOwn(ctx context.Context, path string) (iter.Seq2[store.Checked, error],
 	return each, nil
 }
 
-// openOther opens the records of another store, which may be somebody else's.
+// openOther opens the records of another store, which may come from elsewhere.
 func openOther(ctx context.Context, path string) (iter.Seq2[store.Checked, error], error) {
 	each := func(yield func(store.Checked, error) bool) {
 		st, err := store.OpenReadOnlyContext(ctx, path)

@@ -15,7 +15,7 @@ import (
 	"github.com/brokermark/brokermark/internal/watch"
 )
 
-// lines returns what the terminal shows of a run now, in lines of at most width columns.
+// lines returns the terminal's view of a run now, in lines of at most width columns.
 func lines(v watch.View, width int) []string {
 	if v.Stage == "" {
 		return nil

@@ -32,7 +32,7 @@ func openLog(name, dir string) (io.WriteCloser, error) {
 	return redacted{f, most}, nil
 }
 
-// redacted is a file that leaves out secrets: client libraries log what they were given.
+// redacted is a file without secrets: client libraries log their settings.
 type redacted struct {
 	file *os.File // not embedded: its other methods that write leave out nothing
 	most int64    // bytes, then it begins anew; 0: it never does

@@ -130,7 +130,7 @@ func placed(p study.Point, err error) string {
 	return err.Error()
 }
 
-// askPowers returns why a broker can't do what a spec asks, as far as that is known without starting it.
+// askPowers returns why a broker doesn't support a spec, as far as that is known without starting it.
 func askPowers(s study.Spec) error {
 	if _, err := driver.Lookup(s.Broker); err != nil {
 		return &driver.ErrSetting{Path: "broker", Err: fmt.Errorf("%w%s", err, suggest.DidYouMean(s.Broker, driver.Names()))}

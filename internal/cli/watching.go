@@ -108,7 +108,7 @@ func (w *watching) close() {
 	w.servers = nil
 }
 
-// announce lists the live page in the store, for those who look at it. The run goes on if the store takes no such note.
+// announce lists the live page in the store for other programs. The run goes on if the store doesn't accept it.
 func (w *watching) announce(ctx context.Context, st *store.Store) (withdraw func()) {
 	if w.page == "" {
 		return func() {}

@@ -248,7 +248,7 @@ func readPeak(text string, rate float64) (float64, error) {
 	return peak, nil
 }
 
-// mostContenders bounds what a wish names: each of them is measured.
+// mostContenders bounds the contenders of a wish: each of them is measured.
 const mostContenders = 200
 
 // contenders are those of --brokers, then those with settings of their own, then those that are attached.

@@ -89,8 +89,8 @@ func (w *Watch) Close() {
 	w.ended.Wait()
 }
 
-// Timer measures how long this process has waited, without the time in which it stood still. A limit on how long somebody
-// else may take must not run meanwhile. A Timer belongs to one goroutine.
+// Timer measures how long this process has waited, without the time in which it stood still: a time limit for another process
+// must not run meanwhile. A Timer belongs to one goroutine.
 type Timer struct {
 	watch *Watch
 	began int64 // ns on the axis

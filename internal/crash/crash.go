@@ -1,6 +1,6 @@
-// Package crash runs the program as a process that another process of it waits for: when a goroutine panics, also one of a
-// client library, which nobody can recover, the waiting process has the dump and what was under way. It does not know
-// what the program does.
+// Package crash runs the program as a process that another process of it waits for. When a goroutine panics, even one of a client
+// library, which can't be recovered, the waiting process has the dump and the state of the run. It does not know what the program
+// does.
 package crash
 
 import (
@@ -20,7 +20,7 @@ const watchedArg = "__watched"
 
 // The files that the watched process is given. Its file 2 is a pipe, because Go's runtime writes its dump there.
 const (
-	fileErr     = 3 // what the user sees
+	fileErr     = 3 // stderr
 	fileSignals = 4 // a byte for each signal that is passed on
 	fileNotes   = 5
 )
@@ -37,7 +37,7 @@ type Ending struct {
 	Code   int                        // its exit code; -1 where a signal killed it
 	Signal syscall.Signal             // that killed it; 0: none
 	Dump   string                     // of Go's runtime, which gave up; usually empty
-	Notes  map[string]json.RawMessage // what was under way
+	Notes  map[string]json.RawMessage // state of the run
 	Meant  bool                       // the program ended itself; otherwise it was killed, or a library ended it
 }
 
@@ -91,7 +91,7 @@ func Signals() []os.Signal {
 	return []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}
 }
 
-// await reads what the process says until it has ended.
+// await reads the notes of the process until it has ended.
 func await(c *exec.Cmd, dump, notes io.Reader) Ending {
 	e := Ending{Notes: map[string]json.RawMessage{}}
 	var readers sync.WaitGroup

@@ -9,5 +9,5 @@ import (
 
 func executable() (string, error) { return os.Executable() }
 
-// diesWithCaller asks for nothing: the process notices that nobody can send it signals any more.
+// diesWithCaller does nothing: the process notices by itself when the pipe for signals is closed.
 func diesWithCaller() *syscall.SysProcAttr { return nil }

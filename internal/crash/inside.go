@@ -37,8 +37,8 @@ func Enter(args []string) (*Inside, []string) {
 	return &Inside{Signals: signals, notes: os.NewFile(fileNotes, "notes")}, args[1:]
 }
 
-// receive turns bytes back into signals. When nobody can send them any more, the process that watches was killed, and
-// this one dies in the same way.
+// receive turns bytes back into signals. The end of the pipe means that the watching process was killed, and this process then
+// dies in the same way.
 func receive(from *os.File, to chan<- os.Signal) {
 	for b := make([]byte, 1); ; {
 		if n, err := from.Read(b); n == 0 || err != nil {

@@ -37,7 +37,7 @@ type Verdict struct {
 	About   string // "100 B, at-least-once"
 	Finding string // in a sentence, or two
 	Detail  string // further sentences
-	Headed  bool   // the heading above says what it is about
+	Headed  bool   // the heading above is its title
 }
 
 // Text returns the verdict as running text.
@@ -180,7 +180,7 @@ type Column struct {
 	Chart        Chart     // the chart that draws its cells, in formats that draw; columns with equal charts share one
 }
 
-// Chart is what a chart of columns is about. The zero Chart, which has no title, is no chart.
+// Chart describes a chart of columns. The zero Chart, which has no title, is no chart.
 type Chart struct {
 	Title  string
 	Better Better

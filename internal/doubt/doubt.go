@@ -25,7 +25,7 @@ func Classes() []Class {
 	return []Class{Generator, Machine, TooShort, NotAllCame, Clocks, Provenance}
 }
 
-// Place is what a doubt touches, and so where it is shown.
+// Place is the figure that a doubt affects, and so the place where it is shown.
 type Place int
 
 // The places.
@@ -71,7 +71,7 @@ func (k *Kind) Place() Place { return k.place }
 // per time or per message, but no count of messages: a lost message is lost in any state.
 func (k *Kind) OfSteadyState() bool { return k == NotSettled || k == WarmingUp || k == WarmupUnknown }
 
-// Sentence is what a doubt of the kind means, without a period.
+// Sentence is the meaning of a doubt of the kind, without a period.
 func (k *Kind) Sentence() string { return k.sentence }
 
 // More explains when there is such a doubt and what helps, in Markdown as docs/method.md has it; empty if the sentence says all.

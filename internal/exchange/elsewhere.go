@@ -151,7 +151,7 @@ func (s scenario) command() string {
 	return command
 }
 
-// number is a value that is no further flag and nothing to any shell: a spec may be a stranger's.
+// number matches a value that is neither a flag nor special to any shell: a spec may come from an attacker.
 var number = regexp.MustCompile(`^[0-9]+(\.[0-9]+)?$`)
 
 // trogdorLoads are the specs of Trogdor that a command says: the payload of their messages unless they say another, and what more the

@@ -112,7 +112,7 @@ func tagOf(r store.Record, load string, status store.Status) string {
 	return inTag(strings.Join(parts, "-"))
 }
 
-// inTag keeps a tag within what the format allows: no commas, no spaces, no line breaks.
+// inTag removes characters that the format doesn't allow in a tag: commas, spaces, line breaks.
 func inTag(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r <= ' ' || r == ',' || r == deleteRune {

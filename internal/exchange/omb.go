@@ -92,7 +92,8 @@ type OMB struct {
 	ombFork
 }
 
-// ombFork is what the TestResult of forks has beside that (Redpanda's, and those made of it): read, never written. What is 0 or empty isn't said.
+// ombFork has the further fields of the TestResult of forks (Redpanda's, and those based on it): read, never written. 0 or empty
+// means not given.
 type ombFork struct {
 	BeginTime             string  `json:"beginTime,omitempty"` // as in the names of files
 	EndTime               string  `json:"endTime,omitempty"`

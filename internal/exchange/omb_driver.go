@@ -14,7 +14,7 @@ import (
 // Assignment is a setting of a spec with its value as YAML: {"client.linger.ms", "5"}.
 type Assignment struct{ Path, Value string }
 
-// OMBDriver is what a driver file of the OpenMessaging Benchmark says in the settings of a spec.
+// OMBDriver is a driver file of the OpenMessaging Benchmark as settings of a spec.
 type OMBDriver struct {
 	Settings []Assignment
 	Notes    []string // what of it isn't used, and why
@@ -139,7 +139,7 @@ func (r *ombReader) unread() []string {
 	return paths
 }
 
-// copies asks for so many copies of each message, on as many nodes.
+// copies asks for this many copies of each message, on as many nodes.
 func (r *ombReader) copies(n any) {
 	if n, ok := n.(int); ok && n > 1 {
 		r.set("replicas", n)

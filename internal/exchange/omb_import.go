@@ -123,7 +123,7 @@ func (o OMB) asked() float64 {
 	return 0
 }
 
-// closedLoop tells that the file says that its load was a closed loop. Files of other tools don't say.
+// closedLoop reports whether the file says that its load was a closed loop. Files of other tools don't say so.
 func (o OMB) closedLoop() bool { return o.Brokermark != nil && o.Brokermark.ClosedLoop }
 
 // agrees returns an error if the file contradicts a spec. Of messages of several sizes a file holds the mean of those

@@ -26,7 +26,7 @@ type heat struct {
 // cellKey names a cell by its values on both axes.
 type cellKey struct{ row, col string }
 
-// heatCell is what a cell shows: a figure, or a word if there is none.
+// heatCell is the content of a cell: a figure, or a word if there is none.
 type heatCell struct {
 	value float64 // over repetitions; NaN without a figure
 	used  bool    // false: in parentheses and without colour

@@ -48,8 +48,8 @@ func (f Figure) Write(w io.Writer, format string) error {
 	return err
 }
 
-// harmless is a canvas whose texts have no control characters, which no XML may hold, and none that reorder their surroundings: names in records
-// may be a stranger's.
+// harmless is a canvas that removes control characters from texts, which no XML may hold, and characters that reorder their
+// surroundings: names in records may come from an attacker.
 type harmless struct{ vg.CanvasWriterTo }
 
 func (c harmless) FillString(face font.Face, at vg.Point, text string) {

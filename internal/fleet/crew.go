@@ -275,7 +275,7 @@ func (c *crew) Run(ctx context.Context, l worker.Load) (worker.Outcome, []agent.
 	return out, parts
 }
 
-// Used returns the sum of what the agents' processes have used, by their last beats.
+// Used returns the sum of the resource use of the agents' processes, by their last beats.
 func (c *crew) Used() (all provision.Usage) {
 	for _, one := range c.Each() {
 		all.User += one.Used.User
@@ -295,7 +295,7 @@ func (c *crew) Each() (list []agent.UsedBy) {
 	return list
 }
 
-// Close ends every agent's part. The first agent ends last, since it may have created what others use.
+// Close ends every agent's part. The first agent ends last, since the others may use what it has created.
 func (c *crew) Close() error {
 	agents := c.present()
 	if len(agents) == 0 {

@@ -142,7 +142,7 @@ func wake(at int64) int64 {
 	return now()
 }
 
-// hooks collects what the beats of a trial carry.
+// hooks collects the data for the beats of a trial.
 func (e *executor) hooks(l worker.Load, g *gauge, haltable bool) worker.Hooks {
 	hooks := worker.Hooks{
 		Measuring: func(at int64) {

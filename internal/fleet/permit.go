@@ -40,7 +40,7 @@ func equal(a, b string) bool {
 	return subtle.ConstantTimeCompare(one[:], two[:]) == 1
 }
 
-// permissionsOf returns what an agent may do. It may answer a question once, and ask which agents there are.
+// permissionsOf returns an agent's permissions. It may answer a question once, and list the agents.
 func permissionsOf(id string) *server.Permissions {
 	return &server.Permissions{
 		Publish: &server.SubjectPermission{Allow: []string{subjectUp(id, "*"), micro.APIPrefix + ".STATS." + service}},

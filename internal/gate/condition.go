@@ -33,7 +33,7 @@ type Condition struct {
 	total    total // of a share
 }
 
-// limitOn is what a condition compares with its limit.
+// limitOn is the value that a condition compares with its limit.
 type limitOn string
 
 const (

@@ -73,7 +73,7 @@ func (s Snapshot) QuantileAtMost(q float64) int64 {
 	}
 	bucket := known.ranked(rank).index
 	if bucket == s.buckets.ranked(rank).index {
-		return s.Quantile(q) // both lie in one bucket, and are told no closer
+		return s.Quantile(q) // both lie in one bucket, so their difference is not known
 	}
 	return s.clip(highest(bucket))
 }

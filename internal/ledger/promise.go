@@ -41,7 +41,7 @@ const (
 	LeaderOnly     // only the leader had to hold a message, and another node may have taken over from it
 )
 
-// Deviation is a way in which deliveries can differ from what was sent.
+// Deviation is a way in which deliveries can differ from the sent messages.
 type Deviation int
 
 // The deviations, worst first.

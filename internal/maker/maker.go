@@ -32,7 +32,7 @@ type Tool struct {
 	Read func(p Point, o *Output) Figures
 }
 
-// Point is what is asked of a tool: messages to one topic, a number of them or for a time.
+// Point is the load for a tool: messages to one topic, a number of them or for a time.
 type Point struct {
 	Addresses     []string // host:port of each node
 	Topic         string   // exists already

@@ -16,7 +16,7 @@ import (
 // Holding is a file or directory of this tool below its work directory.
 type Holding struct {
 	Path  string
-	What  string // "installation", "run directory", "log", "crash report", "list of packages", "control server" (token and certificate), "result", "note of topics" (on a broker that somebody else started)
+	What  string // "installation", "run directory", "log", "crash report", "list of packages", "control server" (token and certificate), "result", "note of topics" (on an attached broker)
 	Bytes int64
 	InUse string // why it can't be removed now; usually empty
 }

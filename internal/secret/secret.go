@@ -12,7 +12,7 @@ const Hidden = "xxxxx"
 // What the names of settings that hold a secret end in, of any product.
 var named = regexp.MustCompile(`(?i)(^|[^a-z])(require|master|default_|ssl)?(pass|password|passwd|passphrase|pwd|auth_?pass|requirepass|masterauth|secret|secrets|token|credentials?|api_?key|private_?key|access_?key|master\.key|jaas\.config)$|[a-z](Password|Passphrase|Secret|Token|Credentials?)$`)
 
-// Name tells that a setting of that name holds a secret.
+// Name reports whether a setting of that name holds a secret.
 func Name(setting string) bool { return named.MatchString(setting) }
 
 var (
@@ -47,5 +47,5 @@ func Redact(text string) string {
 	return pair.ReplaceAllString(text, "${1}"+Hidden)
 }
 
-// In tells that text holds a secret where secrets stand.
+// In reports whether text holds a secret.
 func In(text string) bool { return Redact(text) != text }

@@ -152,7 +152,7 @@ func open(ctx context.Context, p *Product, c driver.Config) (*session, error) {
 	return d, nil
 }
 
-// promised returns the session with what the guarantee asks of messages and links.
+// promised returns the session with the properties of messages and links that the guarantee requires.
 func promised(p *Product, c driver.Config) *session {
 	d := &session{
 		product: p, config: c, group: c.Client.String("GroupID"),

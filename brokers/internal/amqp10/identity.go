@@ -62,7 +62,7 @@ func (s *seen) first(identity any) bool {
 	return s.numbers[producer].Add(n)
 }
 
-// seenBy returns what a subscription has seen, or nil if messages have no identity.
+// seenBy returns the identities that a subscription has seen, or nil if messages have none.
 func (d *session) seenBy(topic, subscription int) *seen {
 	if d.identity == "" {
 		return nil

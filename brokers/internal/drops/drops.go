@@ -28,7 +28,7 @@ type keeps func(n, size int64) int64
 
 func messages(n, _ int64) int64 { return n }
 
-// bytes limits a queue by payload bytes plus, for each message, at most so many bytes.
+// bytes limits a queue by payload bytes plus, for each message, at most this many bytes.
 func bytes(beside int64) keeps { return func(n, size int64) int64 { return n / (size + beside) } }
 
 // but returns the limit of a broker that also counts messages which consumers hold: received but not yet acknowledged.

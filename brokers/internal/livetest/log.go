@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// Log keeps the end of what a client library logs.
+// Log keeps the end of a client library's log.
 type Log struct {
 	mu   sync.Mutex
 	text []byte

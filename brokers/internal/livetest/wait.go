@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Patience is how long a test waits for what a healthy broker does within a moment, even on a busy machine.
+// Patience is the time limit of a test for something that a healthy broker does within a moment, even on a busy machine.
 const Patience = time.Minute
 
 // Within reports whether ok comes true before bound is over.

@@ -105,7 +105,7 @@ func publishable(topic string) error {
 	return nil
 }
 
-// finds implements driver.Kind.Found: a topic exists while somebody uses it.
+// finds implements driver.Kind.Found: a topic exists while it is used.
 func finds(p *Product, c driver.Config, s driver.Shape) error {
 	if err := publishable(s.Topic); err != nil {
 		return driver.Unsupported("topicName: "+s.Topic, "%v", err)

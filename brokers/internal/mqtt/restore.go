@@ -96,7 +96,7 @@ func (d *driving) ask(ctx context.Context) (*asking, error) {
 	return a, err
 }
 
-// subscriber reports whether somebody subscribes to the topic.
+// subscriber reports whether the topic has a subscriber.
 func (a *asking) subscriber(ctx context.Context, topic string) (bool, error) {
 	answer, err := a.Publish(ctx, &paho.Publish{Topic: topic, QoS: 1})
 	if answer != nil { // a client without the right to publish there gets no such answer

@@ -264,7 +264,7 @@ func (c *Conn) deny(err error) {
 	}
 }
 
-// Denial returns what the server has denied on c; nil if nothing yet.
+// Denial returns the operation that the server has denied on c; nil if none yet.
 func (c *Conn) Denial() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

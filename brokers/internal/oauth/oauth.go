@@ -36,7 +36,7 @@ type Source struct {
 // NewSource sends no request yet.
 func NewSource(t driver.Target) *Source { return &Source{target: t} }
 
-// Name is what the endpoint is called in sentences.
+// Name is the endpoint's name in sentences.
 const Name = "the OAuth endpoint"
 
 // No connection is kept: its goroutines would outlive the driver. A redirect is an error: the secret goes to the endpoint alone.

@@ -23,7 +23,8 @@ func Node(n *provision.Node) (driver.Target, error) {
 	return t, err
 }
 
-// Follows returns what from derives from the settings that t was, or would be, started with; "" for a server that somebody else started.
+// Follows returns what from derives from the settings with which t was, or would be, started; "" if another program started the
+// server.
 func Follows[T ~string](t driver.Target, from func(settings map[string]any) T) (what T) {
 	if t.Server != nil {
 		what = from(t.Server)

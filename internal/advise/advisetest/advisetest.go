@@ -1,4 +1,4 @@
-// Package advisetest makes records of contenders whose figures are planted, for tests of what is advised by them.
+// Package advisetest makes records of contenders with planted figures, for tests of the advice.
 package advisetest
 
 import (

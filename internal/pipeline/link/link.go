@@ -25,7 +25,7 @@ type Broker struct {
 	Version   string            `json:",omitempty"`
 	Addresses []string          // host:port of each node
 	Endpoints map[string]string `json:",omitempty"`
-	Server    map[string]any    // that it was started with; nil: somebody else started it
+	Server    map[string]any    // of its start; nil: another program started it
 	Guarantee driver.Guarantee
 	Client    map[string]any `json:",omitempty"`
 	Topic     map[string]any `json:",omitempty"`
