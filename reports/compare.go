@@ -131,7 +131,7 @@ func (h half) reservations() []string {
 	return sentences
 }
 
-// firstFailure is why the first repetition of a point that failed did. None of the figures that are compared tells of it.
+// firstFailure is why the first failed repetition of a point failed. No compared figure shows it.
 func firstFailure(p results.Point) (why string, failed bool) {
 	i := slices.IndexFunc(p.Records, func(r results.Record) bool { return r.Status == results.Failed })
 	if i < 0 {

@@ -83,8 +83,8 @@ var sharedModeTexts = map[string]string{
 // unknownMode is the mode of a point whose repetitions don't say it, or differ in it.
 const unknownMode = "unknown"
 
-// namesByClientMode lists who used the client library in which mode: {"stock": [kafka], "tuned": [nats]}.
-// A broker whose points differ in the mode is listed by the names of its points.
+// namesByClientMode lists the brokers by the mode of their client library: {"stock": [kafka], "tuned": [nats]}. A broker whose
+// points differ in the mode is listed by the names of its points.
 func namesByClientMode(points []results.Point) map[string][]string {
 	names := map[string][]string{}
 	for _, ofBroker := range results.GroupBy(points, func(p results.Point) string { return p.Spec.Broker }) {

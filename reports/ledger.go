@@ -69,7 +69,7 @@ func addBookTerms(d *document.Document, points []results.Point, accounts []accou
 	}
 }
 
-// streamsSentence says what the tables of streams with a fault leave open. It is empty if they show all faults.
+// streamsSentence says which faults the tables of streams leave out. It is empty if they show all.
 func streamsSentence(accounts []account) string {
 	hasTable := func(a account) bool { return len(a.streams()) > 0 }
 	lacksTable := func(a account) bool { return !hasTable(a) && hasDeviations(a.load.Record) }

@@ -52,8 +52,8 @@ func (p pair) hasClosedLoop() bool {
 	return results.AnyClosedLoop(p.first.points) || results.AnyClosedLoop(p.second.points)
 }
 
-// usable lists the records that conclusions may be drawn from: of curves of given rates, what was measured at the rate that is
-// compared.
+// usable lists the records that may be used for conclusions; for curves of given rates, only the measurements at the compared
+// rate.
 func (h half) usable() []results.Record {
 	if !h.curve.given {
 		return h.endedOK()

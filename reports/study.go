@@ -101,7 +101,7 @@ func (p Paper) addHeading(d *document.Document) {
 	d.Say(strings.TrimSpace(p.Study.Question + " " + p.Study.Source))
 }
 
-// withoutPapers says that there is nothing to set beside a publication.
+// withoutPapers says that there is no publication to compare with.
 func withoutPapers(set *results.Set) string {
 	return "The records belong to no study with claims, tables or figures. Their studies: " +
 		cmp.Or(strings.Join(studiesOf(set), ", "), "none") +

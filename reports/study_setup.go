@@ -78,7 +78,7 @@ func listText(texts []string) string {
 	return joinNonEmpty("; ", slices.Compact(slices.Sorted(slices.Values(texts)))...)
 }
 
-// machine describes a host by what is known of it.
+// machine describes a host by its known properties.
 func machine(h results.Host) string {
 	words := []string{h.CPU, h.OS, h.Kernel}
 	if h.Cores > 0 {

@@ -46,7 +46,7 @@ func trialsReport(set *results.Set) (document.Document, error) {
 	return d, nil
 }
 
-// addSearch adds the search of a repetition: what it found, then its trials.
+// addSearch adds the search of a repetition: its result, then its trials.
 func addSearch(d *document.Document, p results.Point, r results.Record) {
 	search := r.Result.Sustainable
 	name := fmt.Sprintf("%s, %s, repetition %d", p.Name, p.Title(), r.Repetition)

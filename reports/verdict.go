@@ -173,8 +173,8 @@ func withoutFigure(workloads []rankedWorkload) string {
 		listSentence("Refused by ", slices.Compact(refused), ", "))
 }
 
-// failedInPart reports whether repetitions of a point failed and others ended ok. Their figures are those of the latter, which tell nothing
-// of what the others lost.
+// failedInPart reports whether some repetitions of a point failed and others ended ok. Its figures are those of the latter, and
+// don't show the losses of the others.
 func failedInPart(p results.Point) bool {
 	_, failed := firstFailure(p)
 	return failed && len(p.Ok()) > 0

@@ -26,7 +26,8 @@ type Tool struct {
 	Recipe provision.Recipe
 	// Command is how the installed tool is started with its arguments; its temporary files go to temp.
 	Command func(install, temp string, args []string) (provision.Command, error)
-	// Arguments are those that have the tool do what a point asks for. It refuses by name, with *driver.ErrUnsupported, what the tool can't do.
+	// Arguments are those that make the tool run a point. It refuses by name, with *driver.ErrUnsupported, points that the tool
+	// doesn't support.
 	Arguments func(p Point) ([]string, error)
 	// Read reads the figures of a point off the tool's output; Figures asks the output whether they were there.
 	Read func(p Point, o *Output) Figures
@@ -82,7 +83,7 @@ func Register(t Tool) {
 	tools[t.Name] = t
 }
 
-// Lookup finds a tool; an unknown name is answered with those that there are.
+// Lookup finds a tool; the error for an unknown name lists the known ones.
 func Lookup(name string) (Tool, error) {
 	t, ok := tools[name]
 	if !ok {
@@ -141,7 +142,7 @@ func (p Point) Only(names ...string) error {
 	return nil
 }
 
-// One refuses several of what a tool has one of: partitions, subscriptions, producers.
+// One refuses several partitions, subscriptions or producers for a tool that supports one.
 func One(path string, n int) error {
 	if n <= 1 {
 		return nil
@@ -182,7 +183,7 @@ func (p Point) EachMessages() (string, error) {
 	return strconv.FormatInt(p.Messages/int64(p.Producers), 10), nil
 }
 
-// Output is what a tool printed. It is read strictly: a figure that isn't there, or is no number, is an error and never 0.
+// Output is a tool's output. It is read strictly: a figure that is missing, or is no number, is an error and never 0.
 type Output struct {
 	lines []string
 	err   error

@@ -1,5 +1,5 @@
-// Package network passes TCP connections on as a slower network would: later, and no more than so many bytes per second. It knows nothing
-// of what passes.
+// Package network passes TCP connections on like a slower network: with a delay, and at most so many bytes per second. It knows
+// nothing of the data.
 package network
 
 import (
@@ -15,10 +15,10 @@ import (
 	"github.com/brokermark/brokermark/internal/clock"
 )
 
-// Path is what happens to bytes on their way, in either direction. The zero value lets them pass at once.
+// Path is the delay and bandwidth in either direction. The zero value passes bytes at once.
 type Path struct {
 	Delay     time.Duration
-	Jitter    time.Duration // what a delay is longer by, at most: drawn evenly, and never so that bytes overtake others
+	Jitter    time.Duration // the most by which a delay may be longer: drawn evenly; bytes never overtake others
 	Bandwidth int64         // bytes per second of each connection and direction; 0: no bound
 }
 
@@ -133,7 +133,7 @@ type chunk struct {
 	at     int64 // ns on the clock's axis
 }
 
-// Each direction of a connection holds up to so many chunks under way; a sender that is faster waits, as for a full window.
+// Each direction of a connection holds up to this many chunks under way; a faster sender waits, as for a full window.
 const (
 	chunks    = 256
 	chunkSize = 32 << 10

@@ -28,7 +28,7 @@ type figureData struct {
 	Quantiles  []float64   `json:"quantiles"` // at which every curve has a value
 	Latencies  []string    `json:"latencies"` // kinds of latency, in the order of loadPoint.Curves
 	Names      []string    `json:"names"`     // of points, in the order of their colours
-	Costs      []string    `json:"costs"`     // keys of the metrics that say what a message costs
+	Costs      []string    `json:"costs"`     // keys of the metrics of costs per message
 	Axes       []axis      `json:"axes"`      // in the order of loadPoint.At
 	Points     []point     `json:"points"`
 	LoadPoints []loadPoint `json:"levels"`

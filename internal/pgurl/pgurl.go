@@ -1,4 +1,4 @@
-// Package pgurl reads URLs of PostgreSQL databases. It knows nothing of what is in one.
+// Package pgurl reads URLs of PostgreSQL databases. It knows nothing of their contents.
 package pgurl
 
 import (

@@ -33,7 +33,7 @@ const (
 	whenAxis  = "when"  // the paper's versions (then) or today's (now); published records have the value "published"
 )
 
-// Check refuses a study that names a metric, or a unit of one, that there isn't.
+// Check refuses a study that names an unknown metric, or an unknown unit of one.
 func Check(s *study.Study) error {
 	return s.CheckMetrics(func(key, unit string) string {
 		m, err := results.MetricByKey(key)

@@ -74,7 +74,7 @@ func Of(format string, args ...any) Remark {
 // mostText bounds the text of a remark, in bytes: a server may say much.
 const mostText = 16 << 10
 
-// cut is r without what is too much. It keeps the figures before that.
+// cut is r cut to mostText bytes, with the figures before the cut.
 func (r Remark) cut() Remark {
 	if len(r.Text) <= mostText {
 		return r

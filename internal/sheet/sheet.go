@@ -136,7 +136,7 @@ func shortened(s string, n int) string {
 	return s
 }
 
-// What cells look like: a format of their numbers, and a font, fill and alignment by what they are for.
+// The look of cells: a format of their numbers, and a font, fill and alignment by their role.
 
 type look struct {
 	format  string // of numbers; empty for words
@@ -144,7 +144,7 @@ type look struct {
 	atLeast bool // the number is a lower bound, and has ≥ before it
 }
 
-// role is what a cell is for.
+// role is the purpose of a cell.
 type role int
 
 const (

@@ -33,7 +33,7 @@ func NewProxy(t testing.TB, to string) *Proxy {
 	return p
 }
 
-// Cut has nothing pass any more, as where packets are lost: connections stay, and what is under way arrives after Heal.
+// Cut stops all traffic, as lost packets do: connections stay, and data under way arrives after Heal.
 func (p *Proxy) Cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

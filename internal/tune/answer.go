@@ -8,18 +8,18 @@ import (
 	"github.com/brokermark/brokermark/internal/verdict"
 )
 
-// Verdict is what a tuning comes to.
+// Verdict is the conclusion of a tuning.
 type Verdict string
 
 // The verdicts.
 const (
 	Better  Verdict = "better"           // Best is shown to be better than the default
-	Nothing Verdict = "nothing better"   // was shown
-	Open    Verdict = "not confirmed"    // there was not the time
-	Unknown Verdict = "nothing measured" // of which there are figures
+	Nothing Verdict = "nothing better"   // nothing was shown to be better
+	Open    Verdict = "not confirmed"    // the time was too short to confirm it
+	Unknown Verdict = "nothing measured" // there are no figures
 )
 
-// Answer is what the records of a case show.
+// Answer is the result of a case by its records.
 type Answer struct {
 	Case    *Case
 	Verdict Verdict
@@ -31,7 +31,7 @@ type Answer struct {
 	Effects []Effect
 }
 
-// Effect is what a setting changed, all others being those of Around.
+// Effect is the effect of a setting, with all others as in Around.
 type Effect struct {
 	Knob    Knob
 	Around  *Entry // nil if there is no pair of candidates in a stage that differ in this setting only

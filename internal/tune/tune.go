@@ -76,7 +76,7 @@ func (k Knob) beside(i int) (near []int) {
 // Candidate has the index of a value for each knob.
 type Candidate []int
 
-// Case is what a tuning asks.
+// Case is the question of a tuning.
 type Case struct {
 	Study  string
 	Goal   results.Metric

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Answer is what a comparison of two samples comes to.
+// Answer is the conclusion of a comparison of two samples.
 type Answer string
 
 // The three answers.

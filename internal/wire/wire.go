@@ -75,7 +75,7 @@ func (id ID) Seq() uint64 { return uint64(id) & MaxSeq }
 
 func (id ID) String() string { return fmt.Sprintf("%d/%d", id.Producer(), id.Seq()) }
 
-// Header is what a stamp says: the identity of its message, the times, and the run.
+// Header is the content of a stamp: the identity of its message, the times, and the run.
 type Header struct {
 	ID       ID
 	Intended int64  // when the message was due, ns on the sender's clock
