@@ -52,8 +52,7 @@ func (p pair) hasClosedLoop() bool {
 	return results.AnyClosedLoop(p.first.points) || results.AnyClosedLoop(p.second.points)
 }
 
-// usable lists the records that may be used for conclusions; for curves of given rates, only the measurements at the compared
-// rate.
+// usable lists the records that may be used for conclusions; for curves of given rates, only the measurements at the compared rate.
 func (h half) usable() []results.Record {
 	if !h.curve.given {
 		return h.endedOK()

@@ -20,8 +20,7 @@ const (
 	// A server that dies during a confirmation blocks its consumer for this long, while more messages queue up behind it.
 	confirmBudget = time.Second
 	ackEvery      = 256 // with AckPolicy all, while more messages wait in the stream
-	// Messages that are still under way when the consumer is set back come within this time; otherwise its new flow was lost as
-	// well.
+	// Messages that are still under way when the consumer is set back come within this time; otherwise its new flow was lost as well.
 	leftover = time.Second
 )
 

@@ -11,8 +11,7 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-// inSync is the smallest number of current replicas, the leader included, over all replicated streams, as their leaders report
-// it.
+// inSync is the smallest number of current replicas, the leader included, over all replicated streams, as their leaders report it.
 func inSync(ctx context.Context, c *provision.Cluster) (int, error) {
 	least := 0
 	var errs []error

@@ -44,9 +44,8 @@ func (r *reader) consumes(from jetstream.Consumer, client driver.Values, handle 
 	return from.Consume(handle, options...)
 }
 
-// atOnce is the number of messages of a topic that a consumer prefetches: at most as many as a slow application processes in half
-// of AckWait. Messages that wait longer in the client are redelivered, because only the client knows them and could report
-// progress.
+// atOnce is the number of messages of a topic that a consumer prefetches: at most as many as a slow application processes in half of
+// AckWait. Messages that wait longer in the client are redelivered, because only the client knows them and could report progress.
 func (s *session) atOnce(c driver.ConsumerConfig) int {
 	client := s.config.Client
 	most := int(client.Int("PullMaxMessages"))

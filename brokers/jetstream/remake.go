@@ -12,9 +12,8 @@ import (
 	"github.com/brokermark/brokermark/brokers/internal/socket"
 )
 
-// remake recreates streams in memory and their consumers whenever a connection finds them gone because their server was
-// restarted. Their messages are lost, but the producers and consumers continue. Call stop before the connection is closed; it
-// waits.
+// remake recreates streams in memory and their consumers whenever a connection finds them gone because their server was restarted. Their
+// messages are lost, but the producers and consumers continue. Call stop before the connection is closed; it waits.
 func (s *session) remake(js jetstream.JetStream) (stop func()) {
 	connected := s.conn.StatusChanged(nats.CONNECTED)
 	ctx, cancel := context.WithCancel(context.Background())

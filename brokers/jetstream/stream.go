@@ -18,8 +18,7 @@ import (
 
 const usualWindow = 2 * time.Minute
 
-// window is how long message IDs are remembered: not longer than the messages. The default follows them, as the server's own
-// does.
+// window is how long message IDs are remembered: not longer than the messages. The default follows them, as the server's own does.
 func window(topic driver.Values) (time.Duration, error) {
 	asked, age := topic.Duration("duplicate_window"), topic.Duration("max_age")
 	switch {

@@ -13,8 +13,7 @@ import (
 const (
 	// flushAll makes a broker flush every topic after this many messages, its internal topics included.
 	flushAll = "log.flush.interval.messages"
-	// transactionLog stores answered commits, and consumerLog the offsets that they contain. No client can set how often they are
-	// flushed.
+	// transactionLog stores answered commits, and consumerLog the offsets that they contain. No client can set how often they are flushed.
 	transactionLog = "__transaction_state"
 	consumerLog    = "__consumer_offsets"
 )

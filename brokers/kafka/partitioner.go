@@ -54,8 +54,7 @@ func inTurn() kgo.Partitioner {
 	})
 }
 
-// pinned keeps the order of each producer's messages: one partition for those without a key, and as usual one per key for the
-// others.
+// pinned keeps the order of each producer's messages: one partition for those without a key, and as usual one per key for the others.
 func pinned(producer int) kgo.Partitioner {
 	return keyedOr(func() func(n int) int { return func(n int) int { return producer % n } })
 }

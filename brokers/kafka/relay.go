@@ -55,8 +55,7 @@ func (k *kafka) Relay(ctx context.Context, c driver.RelayConfig, ready func()) e
 	}
 }
 
-// final reports errors that a new attempt would meet again: the client's settings, missing rights, and another relay of the same
-// name.
+// final reports errors that a new attempt would meet again: the client's settings, missing rights, and another relay of the same name.
 func final(err error) bool {
 	var refused *driver.ErrUnsupported
 	var its *kerr.Error
@@ -133,8 +132,7 @@ type relay struct {
 	failed error // their first error
 }
 
-// produce produces the messages of a poll, even if its context has ended, and returns errors that the client doesn't recover
-// from.
+// produce produces the messages of a poll, even if its context has ended, and returns errors that the client doesn't recover from.
 func (r *relay) produce(client *kgo.Client, fetches kgo.Fetches) error {
 	fetches.EachRecord(func(in *kgo.Record) {
 		r.under.Add(1)
@@ -206,8 +204,7 @@ func (r *relay) transact(ctx context.Context, s *kgo.GroupTransactSession, every
 	}
 }
 
-// transaction produces the waiting messages and those of an interval, and commits both ends. It lasts no longer than the broker
-// allows.
+// transaction produces the waiting messages and those of an interval, and commits both ends. It lasts no longer than the broker allows.
 func (r *relay) transaction(ctx context.Context, s *kgo.GroupTransactSession, first kgo.Fetches, every time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, r.longest)
 	defer cancel()

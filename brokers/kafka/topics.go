@@ -355,8 +355,7 @@ func (k *kafka) forget(ctx context.Context, groups []string) error {
 	return nil
 }
 
-// gone reports whether the names can be used again. A broker on ZooKeeper stops listing a topic before ZooKeeper has forgotten
-// it.
+// gone reports whether the names can be used again. A broker on ZooKeeper stops listing a topic before ZooKeeper has forgotten it.
 func (k *kafka) gone(ctx context.Context, names []string) (bool, error) {
 	topics, err := k.admin.ListTopics(ctx, names...)
 	if err != nil {

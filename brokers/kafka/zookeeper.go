@@ -93,8 +93,7 @@ func configureZooKeeper(ctx context.Context, n *provision.Node, options []string
 
 // launchCommand runs the launcher, with the command lines of ZooKeeper and of Kafka.
 func launchCommand(n *provision.Node, options []string) provision.Command {
-	// The heap is that of Kafka's own start script for ZooKeeper. Without preAllocSize a transaction log grows by 64 MiB at
-	// a time.
+	// The heap is that of Kafka's own start script for ZooKeeper. Without preAllocSize a transaction log grows by 64 MiB at a time.
 	keeper := append(jvm.Options(n, []string{"-Xmx512M", "-Dzookeeper.preAllocSize=1024"}, nil),
 		"-Djava.awt.headless=true", "-Dlog4j.configuration=file:"+filepath.Join(n.Dir, "log4j.properties"),
 		"-cp", filepath.Join(n.Cluster.Install, "lib", "*"), "org.apache.zookeeper.server.quorum.QuorumPeerMain", zooKeeperFile)

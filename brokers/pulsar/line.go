@@ -176,8 +176,7 @@ func (l *line) close() {
 	}
 }
 
-// pinned keeps the order of each producer's messages: one partition for those without a key, and as usual one per key for the
-// others.
+// pinned keeps the order of each producer's messages: one partition for those without a key, and as usual one per key for the others.
 func pinned(producer int) func(*client.ProducerMessage, client.TopicMetadata) int {
 	return func(m *client.ProducerMessage, t client.TopicMetadata) int {
 		if m.Key == "" {

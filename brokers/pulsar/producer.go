@@ -207,8 +207,7 @@ func (p *producer) confirm() {
 	}
 }
 
-// fail completes the slots that were sent through l, or all if l is nil: the client forgets queued messages when it closes a
-// producer.
+// fail completes the slots that were sent through l, or all if l is nil: the client forgets queued messages when it closes a producer.
 func (p *producer) fail(l *link, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -7,9 +7,8 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// Queue asks the admin interface. Pulsar counts a subscription's backlog in entries: messages that a producer sent as one batch
-// count as one. The backlog includes unacknowledged messages that consumers hold; the counters restart when the topic moves to
-// another broker.
+// Queue asks the admin interface. Pulsar counts a subscription's backlog in entries: messages that a producer sent as one batch count as
+// one. The backlog includes unacknowledged messages that consumers hold; the counters restart when the topic moves to another broker.
 func (s *session) Queue(ctx context.Context, topic, subscription int) (driver.Queue, error) {
 	f, err := s.admin.traffic(ctx, s.path(topic), s.topology.Topics[topic].Partitions > 1)
 	if err != nil {

@@ -110,8 +110,7 @@ func bookieURL(n *provision.Node) string {
 	return local(n, "http://", bookieAdmin)
 }
 
-// guarded admits the cluster's user, who is also the administrator, and any client with a valid token if there is a key for
-// tokens.
+// guarded admits the cluster's user, who is also the administrator, and any client with a valid token if there is a key for tokens.
 func guarded(c *provision.Cluster, own map[string]string) error {
 	hash, err := apr1_crypt.New().Generate([]byte(c.Login.Password), nil)
 	if err != nil {

@@ -172,8 +172,7 @@ func zooConf(n *provision.Node) string {
 	return b.String()
 }
 
-// steps are the processes of a node of a cluster. The first node creates the cluster's metadata, once, which bookies and brokers
-// need.
+// steps are the processes of a node of a cluster. The first node creates the cluster's metadata, once, which bookies and brokers need.
 func steps(n *provision.Node, asked []string) []provision.Step {
 	made := filepath.Join(n.Cluster.Nodes[0].Dir, "metadata-made")
 	zoo := local(n, "", zooPort)

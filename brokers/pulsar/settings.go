@@ -191,8 +191,7 @@ const (
 	lastPause  = time.Second
 )
 
-// pauses lie between attempts to reconnect. The client's own grow up to a minute, which would count as the broker's recovery
-// time.
+// pauses lie between attempts to reconnect. The client's own grow up to a minute, which would count as the broker's recovery time.
 type pauses struct{ last time.Duration }
 
 func (p *pauses) Next() time.Duration {

@@ -113,9 +113,8 @@ func (s *session) makeTopic(ctx context.Context, topic driver.Topic, subscriptio
 	return nil
 }
 
-// insist repeats a request that fails with a server error, or isn't answered: the topics of a cluster that has just started or
-// lost a node move from broker to broker, and may wait for the end of the dead one's session. also are further temporary status
-// codes.
+// insist repeats a request that fails with a server error, or isn't answered: the topics of a cluster that has just started or lost a node
+// move from broker to broker, and may wait for the end of the dead one's session. also are further temporary status codes.
 func (s *session) insist(ctx context.Context, try func() error, also ...int) error {
 	for deadline := time.Now().Add(movePatience); ; {
 		err := try()

@@ -216,8 +216,7 @@ func (q *intake) deliver(m amqp.Delivery) {
 			continue
 		default:
 		}
-		// The client passes one message at a time through an unbuffered channel: its goroutine needs a turn to offer the next
-		// one.
+		// The client passes one message at a time through an unbuffered channel: its goroutine needs a turn to offer the next one.
 		if yielded {
 			break
 		}

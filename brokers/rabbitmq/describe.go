@@ -6,8 +6,7 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// Describe implements driver.Describer: an AMQP 0-9-1 server sends its name and version when a connection begins, but no
-// settings.
+// Describe implements driver.Describer: an AMQP 0-9-1 server sends its name and version when a connection begins, but no settings.
 func (d *rabbit) Describe(context.Context) (driver.Description, error) {
 	return driver.Announced(d.control.conn.Properties), nil
 }

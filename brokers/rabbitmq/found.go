@@ -10,8 +10,7 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
-// finds implements driver.Kind.Found: such a topic is a queue. Reading a message removes it, so the queue must be unused by
-// others.
+// finds implements driver.Kind.Found: such a topic is a queue. Reading a message removes it, so the queue must be unused by others.
 func finds(_ driver.Config, s driver.Shape) error {
 	switch {
 	case s.Past || s.Producers == 0:

@@ -54,8 +54,7 @@ func ofQuorum(g driver.Guarantee, v driver.Values) string {
 	return driver.If(!quorum(g, v), "classic queues have no such argument")
 }
 
-// keeps implements driver.Kind.Keeps. Messages that a limit refuses (x-overflow: reject-publish) are not lost: the producer
-// learns of it.
+// keeps implements driver.Kind.Keeps. Messages that a limit refuses (x-overflow: reject-publish) are not lost: the producer learns of it.
 func keeps(_, topic driver.Values, size int64) driver.Limit {
 	var limit driver.Limit
 	for _, name := range []string{"x-message-ttl", "x-expires"} {

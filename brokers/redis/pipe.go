@@ -17,16 +17,14 @@ import (
 
 var errClosed = errors.New("the producer was closed before the server replied; the message may have been stored all the same")
 
-// pipe sends the commands of a producer on one connection. Commands that gather while the last replies are awaited go into one
-// pipeline:
+// pipe sends the commands of a producer on one connection. Commands that gather while the last replies are awaited go into one pipeline:
 //
 //	Send ── slots ──> queue ──(run)──> write all, read all ──> Done
 //
 // The contract's Send must not wait for replies, but the client's Exec does, hence the goroutine.
 type pipe struct {
 	client redis.UniversalClient
-	// elsewhere connects after a lost connection to the node that has the streams then, and pauses; nil: the client reconnects by
-	// itself.
+	// elsewhere connects after a lost connection to the node that has the streams then, and pauses; nil: the client reconnects by itself.
 	elsewhere func(ctx context.Context) redis.UniversalClient
 	receipts  driver.Receipts
 	most      int           // commands per pipeline

@@ -99,9 +99,8 @@ func (d channels) Producer(ctx context.Context, c driver.ProducerConfig, r drive
 	return p, nil
 }
 
-// Consume is the subscriber of a subscription. The client subscribes again after a lost connection; messages published meanwhile
-// are lost. A message waits as long as Channel is full: after the client's default of a minute it would be dropped with nothing
-// but a log line.
+// Consume is the subscriber of a subscription. The client subscribes again after a lost connection; messages published meanwhile are lost.
+// A message waits as long as Channel is full: after the client's default of a minute it would be dropped with nothing but a log line.
 func (d channels) Consume(ctx context.Context, c driver.ConsumerConfig, s driver.Sink, ready func()) error {
 	if err := alone(d.config.Guarantee, d.config.Topic, c.ID+1, 1); err != nil {
 		return err

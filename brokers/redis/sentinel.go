@@ -38,8 +38,7 @@ func fitsSentinel(c driver.Config) error {
 	return nil
 }
 
-// watchedName is the sentinels' name of the server, if the target's addresses are those of sentinels; empty: they are those of
-// servers.
+// watchedName is the sentinels' name of the server, if the target's addresses are those of sentinels; empty: they are those of servers.
 func watchedName(c driver.Config) string {
 	name, _ := c.Client[masterName].(string) // a cluster's clients have no such setting
 	return name

@@ -27,8 +27,7 @@ func redisBenchmark() maker.Tool {
 	}
 }
 
-// mostArgument is the largest payload: the tool takes it as a command-line argument, whose length the kernel limits
-// (MAX_ARG_STRLEN).
+// mostArgument is the largest payload: the tool takes it as a command-line argument, whose length the kernel limits (MAX_ARG_STRLEN).
 const mostArgument = 128<<10 - 1
 
 // redisBenchmarkArguments make the tool add to the stream with a command of our own. Each of its connections writes a pipeline of

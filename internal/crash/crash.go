@@ -1,6 +1,5 @@
-// Package crash runs the program as a process that another process of it waits for. When a goroutine panics, even one of a client
-// library, which can't be recovered, the waiting process has the dump and the state of the run. It does not know what the program
-// does.
+// Package crash runs the program as a process that another process of it waits for. When a goroutine panics, even one of a client library,
+// which can't be recovered, the waiting process has the dump and the state of the run. It does not know what the program does.
 package crash
 
 import (

@@ -94,9 +94,8 @@ func Refused(broker, address string, err error) error {
 	return &ErrConnect{Broker: broker, Address: address, Obstacle: TurnedAway, Err: err}
 }
 
-// Explain finds out why a client could connect to none of the addresses: from err if its text shows the reason, else by
-// connecting to the ports itself, which takes at most four seconds. It returns refusals, other explanations and interruptions
-// unchanged.
+// Explain finds out why a client could connect to none of the addresses: from err if its text shows the reason, else by connecting to the
+// ports itself, which takes at most four seconds. It returns refusals, other explanations and interruptions unchanged.
 func Explain(broker string, addresses []string, t Target, err error) error {
 	_, refused := errors.AsType[*ErrUnsupported](err)
 	_, explained := errors.AsType[*ErrConnect](err)

@@ -134,9 +134,8 @@ func askTLS(raw net.Conn, address string, conf *tls.Config) string {
 	return plainPort
 }
 
-// NoticeDemand returns a copy of conf that calls asked when the server asks for a client certificate. Since TLS 1.3 the server
-// reports only after the handshake that the certificate is missing or not trusted, and some servers close the connection without
-// reporting it.
+// NoticeDemand returns a copy of conf that calls asked when the server asks for a client certificate. Since TLS 1.3 the server reports
+// only after the handshake that the certificate is missing or not trusted, and some servers close the connection without reporting it.
 func NoticeDemand(conf *tls.Config, asked func()) *tls.Config {
 	conf = conf.Clone()
 	given, chosen := conf.Certificates, conf.GetClientCertificate

@@ -33,10 +33,9 @@ type Driver interface {
 	Close() error
 }
 
-// Cleaner is a Driver that removes what its Setup made, with the messages in it. A driver must be one if its broker keeps any of
-// that after the clients are gone (package drivertest checks it). Clean is called after every Producer has been closed and every
-// Consume has returned, before Close. Without it, the leftovers of one point would burden the next on a broker that serves
-// several.
+// Cleaner is a Driver that removes what its Setup made, with the messages in it. A driver must be one if its broker keeps any of that
+// after the clients are gone (package drivertest checks it). Clean is called after every Producer has been closed and every Consume has
+// returned, before Close. Without it, the leftovers of one point would burden the next on a broker that serves several.
 type Cleaner interface {
 	Clean(ctx context.Context) error
 }
@@ -64,8 +63,7 @@ type Dropper interface {
 	Dropped() int64
 }
 
-// Gauge is a Driver that can ask the broker about a subscription's queue. It is called from one goroutine, while others send and
-// consume.
+// Gauge is a Driver that can ask the broker about a subscription's queue. It is called from one goroutine, while others send and consume.
 type Gauge interface {
 	Queue(ctx context.Context, topic, subscription int) (Queue, error)
 }
@@ -282,8 +280,7 @@ type Kind struct {
 	// Keyless says, as a clause, that topics have no partitions and message keys have no effect under these client settings;
 	// empty, or nil, if the broker uses keys. If not empty, several partitions and a keyDistributor are refused with it.
 	Keyless func(client Values) string
-	// Headers says, as a clause, why messages carry no headers under these settings; empty if they do. Nil: the protocol has
-	// none.
+	// Headers says, as a clause, why messages carry no headers under these settings; empty if they do. Nil: the protocol has none.
 	Headers func(g Guarantee, client Values) string
 	// Procs is the best number of threads of Go code for one connection of this client; 0: no preference. A client that passes
 	// every message through several goroutines spends more on waking threads than on its work if it gets more threads. It applies
@@ -348,10 +345,9 @@ type Kind struct {
 	Open func(ctx context.Context, c Config) (Driver, error)
 }
 
-// ErrDisconnected is wrapped by the error of a slot whose connection was lost before the outcome was known, that found no
-// connection, or that the broker refused for a temporary reason. Package resend sends such messages again if the guarantee
-// requires it. A driver reports all slots that a lost connection has left open before it sends on the next one; otherwise resent
-// messages would come after later ones.
+// ErrDisconnected is wrapped by the error of a slot whose connection was lost before the outcome was known, that found no connection, or
+// that the broker refused for a temporary reason. Package resend sends such messages again if the guarantee requires it. A driver reports
+// all slots that a lost connection has left open before it sends on the next one; otherwise resent messages would come after later ones.
 var ErrDisconnected = errors.New("the connection was lost before the outcome was known")
 
 // ErrUnanswered completes a slot whose message may or may not have been taken: no answer came in time, but the connection lives.

@@ -8,8 +8,7 @@ const (
 
 const modeSetting = "mode"
 
-// ModeSetting is the setting of drivers that have both modes; tuned says, as a clause, how that mode differs from the documented
-// use.
+// ModeSetting is the setting of drivers that have both modes; tuned says, as a clause, how that mode differs from the documented use.
 func ModeSetting(tuned string) Setting {
 	return Setting{
 		Scope: ClientScope, Name: modeSetting, Default: Stock, Allowed: []string{Stock, Tuned},

@@ -10,8 +10,7 @@ package driver
 type Objections interface {
 	// Refused reports that the broker refuses the producer's messages for good, and why.
 	Refused(err error)
-	// Held reports why the broker accepts no messages for now, in its own words; an empty reason means that it accepts them
-	// again.
+	// Held reports why the broker accepts no messages for now, in its own words; an empty reason means that it accepts them again.
 	Held(why string)
 }
 

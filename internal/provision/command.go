@@ -29,9 +29,8 @@ const temp = "tmp"
 // Temp returns the node's directory for temporary files, to which TMPDIR is set and which is removed with the node.
 func (n *Node) Temp() string { return filepath.Join(n.Dir, temp) }
 
-// Run runs a command to its end, as the broker's user and with the same environment rules, and returns its output (standard
-// output and error together), for example to format a data directory. The command and its children are killed when ctx or the
-// tool itself ends.
+// Run runs a command to its end, as the broker's user and with the same environment rules, and returns its output (standard output and
+// error together), for example to format a data directory. The command and its children are killed when ctx or the tool itself ends.
 func (n *Node) Run(ctx context.Context, c Command) (string, error) {
 	out, err := os.CreateTemp(n.Cluster.dir, "command-*.log")
 	if err != nil {

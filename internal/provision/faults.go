@@ -45,8 +45,7 @@ func (in *Instance) inTurn(node int, do func(*member, *process) error) error {
 	return do(m, p)
 }
 
-// Restart starts a node again on its own data and ports; it first stops a running node gracefully. It blocks until the node is
-// ready.
+// Restart starts a node again on its own data and ports; it first stops a running node gracefully. It blocks until the node is ready.
 func (in *Instance) Restart(ctx context.Context, node int) error {
 	m, err := in.member(node)
 	if err != nil {

@@ -93,8 +93,7 @@ const (
 	keepTheirs = os.ModeSticky // may create files that other users can't remove, as in /tmp
 )
 
-// ours refuses a link, and a directory in which other users could replace our programs. A group with our user's number counts as
-// our own.
+// ours refuses a link, and a directory in which other users could replace our programs. A group with our user's number counts as our own.
 func ours(dir string, others os.FileMode) error {
 	info, err := os.Lstat(dir)
 	if err != nil {

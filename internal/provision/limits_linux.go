@@ -19,8 +19,7 @@ import (
 	"github.com/brokermark/brokermark/internal/bounded"
 )
 
-// groupsFor returns the groups, not yet created, that limit a node with its data below dir. The error says why that is
-// impossible.
+// groupsFor returns the groups, not yet created, that limit a node with its data below dir. The error says why that is impossible.
 func groupsFor(l Limits, dir, name string) (_ []group, err error) {
 	if l.IO > 0 {
 		if l.device, err = deviceOf(dir); err != nil {

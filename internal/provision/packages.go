@@ -11,9 +11,8 @@ import (
 	"strings"
 )
 
-// Maven puts the jars of the coordinates (group:artifact:version) and their run-time dependencies into Dir/lib. These must be
-// exactly the files that locks names for this version (see lockOf). Give exact versions: for a range Maven reads every existing
-// version.
+// Maven puts the jars of the coordinates (group:artifact:version) and their run-time dependencies into Dir/lib. These must be exactly the
+// files that locks names for this version (see lockOf). Give exact versions: for a range Maven reads every existing version.
 func (i *Install) Maven(ctx context.Context, locks fs.FS, coordinates ...string) error {
 	pom, err := pomOf(coordinates)
 	if err != nil {
@@ -60,8 +59,7 @@ const WithoutChecksum = "--lax-checksums"
 // copier is the plugin that copies artifacts, in the default version of Debian's Maven.
 const copier = "org.apache.maven.plugins:maven-dependency-plugin:2.8"
 
-// maven runs a goal of the plugin as the user for programs of installations, and moves the fetched files to the directory to
-// below Dir.
+// maven runs a goal of the plugin as the user for programs of installations, and moves the fetched files to the directory to below Dir.
 func (i *Install) maven(ctx context.Context, locks fs.FS, to, pom, goal string, options ...string) error {
 	lock, err := lockOf(locks, i.Version)
 	if err != nil {

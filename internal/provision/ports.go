@@ -22,8 +22,7 @@ const (
 	usualFirstDyn = 32768
 )
 
-// reservePorts reserves one port for each name, with those beside it. If wanted names a port, it is that port or the error
-// *ErrPortInUse.
+// reservePorts reserves one port for each name, with those beside it. If wanted names a port, it is that port or the error *ErrPortInUse.
 func reservePorts(names []string, beside map[string][]int, wanted map[string]int) (*ports, error) {
 	p := &ports{Numbers: map[string]int{}}
 	for _, name := range names {

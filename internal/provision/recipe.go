@@ -55,9 +55,8 @@ type Recipe struct {
 	Install func(ctx context.Context, i *Install) error
 	// Complete is a path that every complete installation has: an installation without it is done again. Empty: no check.
 	Complete string
-	// Configure writes the node's configuration below n.Dir and does everything else that must precede the first start (such as
-	// formatting a data directory). It is called once per node, not again on restart. It refuses unknown server settings with
-	// *ErrSetting.
+	// Configure writes the node's configuration below n.Dir and does everything else that must precede the first start (such as formatting
+	// a data directory). It is called once per node, not again on restart. It refuses unknown server settings with *ErrSetting.
 	Configure func(ctx context.Context, n *Node) error
 	// Command returns the process to run for the node.
 	Command func(n *Node) (Command, error)

@@ -17,8 +17,7 @@ type Thread struct {
 	pid         int           // of its process
 }
 
-// Threads are the threads of some processes, by thread ID, at one reading. They are empty if the kernel does not account for
-// threads.
+// Threads are the threads of some processes, by thread ID, at one reading. They are empty if the kernel does not account for threads.
 type Threads map[int]Thread
 
 // ThreadsOf takes a reading of all threads of some processes. It takes about ten microseconds for each thread, and lets other goroutines

@@ -24,14 +24,12 @@ type Step struct {
 	Done string
 	// Ends means that the process ends by itself when its work is done: the node ends with the last such process.
 	Ends bool
-	// After lists the conditions for starting the step: files that exist (absolute paths) and TCP addresses that accept
-	// connections.
+	// After lists the conditions for starting the step: files that exist (absolute paths) and TCP addresses that accept connections.
 	After []string
 }
 
-// Together returns the command of a node that consists of several processes. They are started in the order of steps, with one
-// environment and one log, and stopped in the reverse order. The end of one of them is the end of the node, unless that step
-// Ends.
+// Together returns the command of a node that consists of several processes. They are started in the order of steps, with one environment
+// and one log, and stopped in the reverse order. The end of one of them is the end of the node, unless that step Ends.
 func Together(env []string, steps ...Step) (Command, error) {
 	text, err := json.Marshal(steps)
 	return Command{Program: togetherProgram, Args: []string{string(text)}, Env: env}, err

@@ -26,8 +26,7 @@ var costMetrics = []Metric{
 	coresMetric(KeyBrokerCPUSystem, "broker CPU, system, % of a core", brokerUsage, systemCores),
 }
 
-// sideMetrics are the resources of the generator's producers and consumers, if each had a process of their own, and those of
-// relays.
+// sideMetrics are the resources of the generator's producers and consumers, if each had a process of their own, and those of relays.
 var sideMetrics = []Metric{
 	cpuMetric("producer_cpu_s_per_million", "producing CPU", producerUsage).documented("producers have a process of their own"),
 	coresMetric(KeyProducerCPUUser, "producing CPU, user, % of a core", producerUsage, userCores).documented("producers have a process of their own"),

@@ -78,9 +78,8 @@ func (r Ranking) Basis() string {
 	return strings.Join(sentences, " ")
 }
 
-// significance formats a p value: "p = 0.023", "p ≤ 0.048", "p < 0.001". A bound is rounded so that it holds: "p ≤ 0.049" for at
-// most 0.0484. It has three decimals, and more if three would put it on the other side of 5 %: 0.04978 is "p = 0.0498", not
-// 0.050.
+// significance formats a p value: "p = 0.023", "p ≤ 0.048", "p < 0.001". A bound is rounded so that it holds: "p ≤ 0.049" for at most
+// 0.0484. It has three decimals, and more if three would put it on the other side of 5 %: 0.04978 is "p = 0.0498", not 0.050.
 func significance(sign string, p float64) string {
 	if p < 0.001 {
 		return "p < 0.001"
@@ -111,8 +110,7 @@ func inFamily(family int, tests string) string {
 	return fmt.Sprintf(", Holm over %d %s", family, tests)
 }
 
-// LeftOpen says which limit of the measurement leaves the difference open regardless of the number of repetitions; empty if none
-// does.
+// LeftOpen says which limit of the measurement leaves the difference open regardless of the number of repetitions; empty if none does.
 func (d Difference) LeftOpen() string { return leftOpen(d) }
 
 func leftOpen(differences ...Difference) string {

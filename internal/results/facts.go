@@ -68,8 +68,7 @@ func (c *factCache) ofSpec(s study.Spec) map[string]string {
 	return facts
 }
 
-// implied are the facts that necessarily differ if the named one does. withImplied finds those below client, server and
-// topicConfig.
+// implied are the facts that necessarily differ if the named one does. withImplied finds those below client, server and topicConfig.
 var implied = map[string][]string{
 	"broker": {
 		"version", "attach", "login", "user", "server", "client", "topicConfig", "settings", "versions.broker", "versions.client", "versions.tls", "identity",
@@ -102,8 +101,7 @@ func isAtOrBelow(path string, ancestors []string) bool {
 	return slices.ContainsFunc(ancestors, func(a string) bool { return path == a || strings.HasPrefix(path, a+".") })
 }
 
-// Workload identifies the work in the point's spec, apart from the named facts: two points with equal workloads ask for the same
-// work.
+// Workload identifies the work in the point's spec, apart from the named facts: two points with equal workloads ask for the same work.
 func (p Point) Workload(named ...string) string {
 	leftOut := withImplied(named)
 	facts := p.facts.ofSpec(p.Spec)

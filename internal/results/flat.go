@@ -33,8 +33,7 @@ type FlatField struct {
 	of func(RepetitionLoad) any
 }
 
-// FlatFields lists the keys of flat records in their order: identity, settings, every metric of Metrics, and the quality of the
-// figures.
+// FlatFields lists the keys of flat records in their order: identity, settings, every metric of Metrics, and the quality of the figures.
 var FlatFields = slices.Concat(identityFields, settingFields, metricFields(), trustFields)
 
 // identityFields say what was measured, and how it ended.
@@ -178,8 +177,7 @@ func lowerBounds(l RepetitionLoad) any {
 	return keys
 }
 
-// settingFields are the settings in which records usually differ, as numbers in base units. Other settings that a study varied
-// are axes.
+// settingFields are the settings in which records usually differ, as numbers in base units. Other settings that a study varied are axes.
 var settingFields = []FlatField{
 	words("broker_version", "as the broker said", func(l RepetitionLoad) string { return l.Record.Versions.Broker }),
 	words("measure", "what was measured: rate, sustainable, curve, peak, count or backlog", func(l RepetitionLoad) string { return l.Record.Spec.Measure }),

@@ -96,8 +96,7 @@ type statistic struct {
 	few         func(hist.Snapshot) bool                     // reports whether there are too few messages for a conclusion; nil: any number is enough
 }
 
-// leastBeyond is the least number of messages beyond a quantile for a conclusion from it: a p99 of 80 messages is just their
-// maximum.
+// leastBeyond is the least number of messages beyond a quantile for a conclusion from it: a p99 of 80 messages is just their maximum.
 const leastBeyond = 10
 
 // Quantile is a quantile of the latency as a metric without key and name.

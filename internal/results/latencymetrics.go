@@ -35,8 +35,7 @@ var latencyMetrics = []Metric{
 	endToEndService.metric(KeyEndToEndServiceP99, "e2e from send, p99", quantile(0.99)),
 	endToEndService.metric("e2e_service_max_ns", "e2e from send, max", quantile(1)),
 	fromSendFigure(KeyMeanOfSeconds, "mean of one-second means", meanOfSeconds).documented("from the actual send to the receipt"),
-	// Includes the latencies of the messages that a producer would have sent while it waited for an answer (coordinated
-	// omission).
+	// Includes the latencies of the messages that a producer would have sent while it waited for an answer (coordinated omission).
 	fromSendFigure(KeyCorrectedMean, "corrected mean", func(r store.Record) float64 {
 		return known(r.Result.Corrected, func(c *store.Corrected) float64 { return c.MeanNs })
 	}).documented("from the actual send to the receipt, corrected by a producer's mean gap"),

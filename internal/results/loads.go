@@ -30,11 +30,10 @@ func LoadPointsOf(points []Point) []LoadPoint {
 	return all
 }
 
-// LoadPoints lists the rows of a point in tables, over the repetitions of Shown: the point under its own load, unless it was a
-// curve of given rates, then each rate of its curve, lowest first. If a rate failed in some of the repetitions, these have a load
-// point of their own. So have the failed rates of a repetition that failed as a whole, which Shown leaves out if others ended ok:
-// their losses must be shown. Its other rates only add to the counts of messages. A curve without any rate is shown under its own
-// load.
+// LoadPoints lists the rows of a point in tables, over the repetitions of Shown: the point under its own load, unless it was a curve of
+// given rates, then each rate of its curve, lowest first. If a rate failed in some of the repetitions, these have a load point of their
+// own. So have the failed rates of a repetition that failed as a whole, which Shown leaves out if others ended ok: their losses must be
+// shown. Its other rates only add to the counts of messages. A curve without any rate is shown under its own load.
 func (p Point) LoadPoints() []LoadPoint {
 	var loadPoints []LoadPoint
 	shown := p.Shown()
@@ -280,9 +279,8 @@ func (l LoadPoint) Offered() (text string, order float64) {
 	}
 }
 
-// LoadID identifies the load of a spec: the kind of measurement, and its rates and shape. Points of different loads are never
-// pooled, whatever their names. It ignores settings of other kinds of measurement: a curve has the same ID for any number of
-// messages of a count.
+// LoadID identifies the load of a spec: the kind of measurement, and its rates and shape. Points of different loads are never pooled,
+// whatever their names. It ignores settings of other kinds of measurement: a curve has the same ID for any number of messages of a count.
 func LoadID(s study.Spec) string {
 	id := struct {
 		Measure string

@@ -43,8 +43,7 @@ type Metric struct {
 	// reads from a record with a Result. Both return NaN if the figure is not known.
 	count    func(store.Books) float64
 	measured func(store.Record) float64
-	// most reads the upper bound of the figure if messages never came: measured is then a lower bound. nil: measured is the
-	// value.
+	// most reads the upper bound of the figure if messages never came: measured is then a lower bound. nil: measured is the value.
 	most func(store.Record) float64
 	// few reports whether a quantile has too few messages beyond it for any conclusion; nil for other metrics.
 	few func(store.Record) bool
@@ -58,8 +57,7 @@ type Metric struct {
 	acrossClocks bool // it is the difference of two agents' clocks, if one agent sent and another received
 }
 
-// isGiven reports whether the value of m in a record comes from elsewhere: from a publication, or from a tool that was the
-// generator.
+// isGiven reports whether the value of m in a record comes from elsewhere: from a publication, or from a tool that was the generator.
 func (m Metric) isGiven(r store.Record) bool {
 	_, ok := r.Result.Given[m.Key]
 	return ok

@@ -42,8 +42,7 @@ func Headline(measure string) (m Metric, ok bool) {
 	return MustMetric(key), true
 }
 
-// HeadlineOf is the metric by which points of one kind of measurement are ranked: the latency of publishing if nothing is
-// received.
+// HeadlineOf is the metric by which points of one kind of measurement are ranked: the latency of publishing if nothing is received.
 func HeadlineOf(points []Point) (m Metric, ok bool) {
 	m, ok = Headline(points[0].Spec.Measure)
 	if m.Key == KeyEndToEndP99 && !slices.ContainsFunc(points, func(p Point) bool { return !p.PublishesOnly() }) {

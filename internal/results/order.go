@@ -78,8 +78,7 @@ func compareWords(a, b string) int {
 	}
 }
 
-// compareNumbersInside orders texts by their bytes, except that whole numbers inside are compared as numbers: "4.9" before
-// "4.10".
+// compareNumbersInside orders texts by their bytes, except that whole numbers inside are compared as numbers: "4.9" before "4.10".
 func compareNumbersInside(a, b string) int {
 	for a != "" && b != "" {
 		digitsA, restA := cutDigits(a)
@@ -113,8 +112,7 @@ func compareDigits(a, b string) int {
 	return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
 }
 
-// Magnitude is the number for a setting's value: itself, a duration in nanoseconds, or a size in bytes. ok reports whether there
-// is one.
+// Magnitude is the number for a setting's value: itself, a duration in nanoseconds, or a size in bytes. ok reports whether there is one.
 func Magnitude(text string) (v float64, ok bool) {
 	if !strings.ContainsAny(text, digits) {
 		return 0, false // also of "inf" and "nan", which ParseFloat takes

@@ -71,9 +71,8 @@ func curveLoads(r store.Record) []RepetitionLoad {
 	return loads
 }
 
-// onlyRate is the record as if only one rate of its curve had been measured: with that rate's figures, status and doubts, and the
-// doubts of the repetition about all of its rates. A rate that ended ok in a repetition that did not has the status of the
-// repetition.
+// onlyRate is the record as if only one rate of its curve had been measured: with that rate's figures, status and doubts, and the doubts
+// of the repetition about all of its rates. A rate that ended ok in a repetition that did not has the status of the repetition.
 func onlyRate(r store.Record, c store.CurvePoint) store.Record {
 	one := r
 	one.Result = &store.Result{Measurement: c.Measurement, Knee: r.Result.Knee} // the knee belongs to all rates together

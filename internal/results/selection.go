@@ -167,8 +167,7 @@ const maxValuesListed = 12
 // selectableNames is the hint for an unknown name without a similar one.
 const selectableNames = "; there are study, label, status, repetition, point, began, and settings, such as broker or load.rate"
 
-// noMatch says why no record matches the terms: the records that match the most terms lack the name of the next one, or its
-// value.
+// noMatch says why no record matches the terms: the records that match the most terms lack the name of the next one, or its value.
 func noMatch(ctx context.Context, from Source, expr string, terms []term) error {
 	for n, t := range slices.Backward(terms) {
 		known, err := valuesAmong(ctx, from, terms[:n], t.name)
@@ -182,8 +181,7 @@ func noMatch(ctx context.Context, from Source, expr string, terms []term) error 
 	return fmt.Errorf("selection %q: there are no records to select from", expr)
 }
 
-// lister is a source that can list the values of some names over all its records without reading them. It returns nil for other
-// names.
+// lister is a source that can list the values of some names over all its records without reading them. It returns nil for other names.
 type lister interface {
 	Values(ctx context.Context, name string) ([]string, error)
 }

@@ -109,9 +109,8 @@ func (r Ranking) nameAndFigure(c Contender, notes ...string) string {
 	return c.Name + " " + r.figure(c, notes...)
 }
 
-// figure is the median of a contender with the interval that tables show, and in parentheses the number of repetitions and notes.
-// A sustainable rate from searches has its bracket in the parentheses instead of the interval, or a note that it has no upper
-// end.
+// figure is the median of a contender with the interval that tables show, and in parentheses the number of repetitions and notes. A
+// sustainable rate from searches has its bracket in the parentheses instead of the interval, or a note that it has no upper end.
 func (r Ranking) figure(c Contender, notes ...string) string {
 	s, u := c.Summary, r.Metric.Unit
 	text := s.Format(u)

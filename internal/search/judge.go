@@ -58,9 +58,8 @@ type Evidence struct {
 	Err      error
 	BrokeOff bool
 	SendErr  error // the last error of a send; nil if all went well
-	// Latency returns bounds of a quantile of the latency, in nanoseconds: end to end, or until the confirmation without
-	// subscriptions. The bounds differ if messages never came; most may be math.MaxInt64. Latency is nil if no latency was
-	// measured.
+	// Latency returns bounds of a quantile of the latency, in nanoseconds: end to end, or until the confirmation without subscriptions.
+	// The bounds differ if messages never came; most may be math.MaxInt64. Latency is nil if no latency was measured.
 	Latency func(quantile float64) (least, most int64)
 	// WithoutGenerator returns the least that Latency would be without the generator's own lag and pauses. It is nil if they are
 	// not known.

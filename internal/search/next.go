@@ -29,8 +29,7 @@ func (g *goalSearch) next() (Request, bool) {
 	return g.confirm(low, high)
 }
 
-// mayBeHiccup reports whether the upper end of a bracket needs another long trial first, because it has had one that did not
-// decide.
+// mayBeHiccup reports whether the upper end of a bracket needs another long trial first, because it has had one that did not decide.
 func (g *goalSearch) mayBeHiccup(high *triedRate) bool {
 	return g.decidable(high) && high.GoodLong+high.BadLong > 0
 }

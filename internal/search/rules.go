@@ -51,9 +51,8 @@ func (r Rule) brokenPromise(e Evidence) remark.Remark {
 	}
 }
 
-// refusedSends says that the broker refused too many sends, which is its own doing whatever the generator does. A send that the
-// client gave up is not counted, because the broker need not have refused it. In a search the broker may refuse what exceeds its
-// capacity.
+// refusedSends says that the broker refused too many sends, which is its own doing whatever the generator does. A send that the client
+// gave up is not counted, because the broker need not have refused it. In a search the broker may refuse what exceeds its capacity.
 func (r Rule) refusedSends(e Evidence, g Goal) remark.Remark {
 	if r.Sustained || e.BrokeOff || errors.Is(e.SendErr, context.DeadlineExceeded) {
 		return kept
@@ -207,9 +206,8 @@ func perSecond(slope float64) string {
 	return fmt.Sprintf("%.0f/s", slope)
 }
 
-// missedRate says how much less came through in a long trial than was offered. If the broker stalls at the end of the trial, it
-// misses the rate although the floor of its backlog has not grown. Short trials are exempt: messages under way at their end would
-// count.
+// missedRate says how much less came through in a long trial than was offered. If the broker stalls at the end of the trial, it misses the
+// rate although the floor of its backlog has not grown. Short trials are exempt: messages under way at their end would count.
 func missedRate(e Evidence) remark.Remark {
 	if !e.FullLength {
 		return kept
@@ -223,8 +221,7 @@ func (r Rule) notHandedOver(e Evidence) remark.Remark {
 		"only %d of %d messages due could be handed to the client", e.Books.Sent, e.Books.Due)
 }
 
-// late says how many messages had not come when the drain allowance ended, although the broker must deliver them and others still
-// came.
+// late says how many messages had not come when the drain allowance ended, although the broker must deliver them and others still came.
 func (r Rule) late(e Evidence) remark.Remark {
 	missing := e.Books.WronglyLost()
 	switch {

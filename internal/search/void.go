@@ -5,8 +5,7 @@ import (
 	"slices"
 )
 
-// A void trial says nothing about its rate: the generator, or another process, interfered. So the rate is tried again, but not
-// for ever.
+// A void trial says nothing about its rate: the generator, or another process, interfered. So the rate is tried again, but not for ever.
 const (
 	voidsToMoveOn  = 2 // void trials at a rate, if it had no others, before another rate is tried; 1 until a rate has passed
 	maxVoids       = 4 // void trials at a rate before it is given up

@@ -141,8 +141,7 @@ const (
 	maxBatchBytes = 8 << 20
 )
 
-// eachBatch collects records into batches and calls pass for each one until ctx ends. It returns the error of a record or of
-// pass.
+// eachBatch collects records into batches and calls pass for each one until ctx ends. It returns the error of a record or of pass.
 func eachBatch(ctx context.Context, records iter.Seq2[Checked, error], pass func([]row)) (failed error) {
 	var rows []row
 	var size int

@@ -215,8 +215,7 @@ func (s *Store) running(ctx context.Context) (r Running, err error) {
 	return r, err
 }
 
-// leased reads columns of the rows whose lease has not expired, in the order of these columns. It returns none if the table
-// doesn't exist.
+// leased reads columns of the rows whose lease has not expired, in the order of these columns. It returns none if the table doesn't exist.
 func leased[T any](ctx context.Context, s *Store, table, columns string, into func(*T) []any) ([]T, error) {
 	tables, err := column[string](ctx, s.db, s.backend.tables)
 	if err != nil || !slices.Contains(tables, table) {

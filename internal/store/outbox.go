@@ -15,8 +15,7 @@ import (
 const (
 	// limitAfterInterrupt is how long the store may take to accept a finished record after the first Ctrl-C.
 	limitAfterInterrupt = 3 * time.Second
-	// limitWhileAway bounds an attempt to append after the store refused the record before: a run must not wait for it with every
-	// record.
+	// limitWhileAway bounds an attempt to append after the store refused the record before: a run must not wait for it with every record.
 	limitWhileAway = 2 * time.Second
 )
 
@@ -78,8 +77,7 @@ func Keep(url string, r Record, last io.Writer, folders ...string) error {
 	return o.unstored(err)
 }
 
-// place identifies the store independently of the working directory: the absolute path of a file without links, or the URL of a
-// server.
+// place identifies the store independently of the working directory: the absolute path of a file without links, or the URL of a server.
 func (s *Store) place() string {
 	if s.backend.file == "" {
 		return s.name

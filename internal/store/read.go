@@ -87,8 +87,7 @@ func (s *Store) Records(ctx context.Context, f Filter) ([]Record, error) {
 	return Collect(s.Each(ctx, f))
 }
 
-// Values lists the values that the records have in a column of Filter, or nothing if the records themselves have to be read for
-// it.
+// Values lists the values that the records have in a column of Filter, or nothing if the records themselves have to be read for it.
 func (s *Store) Values(ctx context.Context, name string) ([]string, error) {
 	if !slices.Contains([]string{"study", "broker", "status"}, name) {
 		return nil, nil

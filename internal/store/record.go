@@ -26,8 +26,7 @@ const (
 	Published Status = "published" // nothing was run: the record holds the figures of a publication
 )
 
-// The place of a message's identity and times if its payload comes from a file: beside the payload, or instead of its first
-// bytes.
+// The place of a message's identity and times if its payload comes from a file: beside the payload, or instead of its first bytes.
 const (
 	InHeader = "header"
 	InBody   = "body"

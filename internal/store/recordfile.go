@@ -137,8 +137,7 @@ func (w *waitingFile) lines() []byte {
 	return text
 }
 
-// add writes lines to the disk after the last whole line, and removes an incomplete one. After an error the file has none of the
-// lines.
+// add writes lines to the disk after the last whole line, and removes an incomplete one. After an error the file has none of the lines.
 func (w *waitingFile) add(lines []byte) error {
 	err := w.Truncate(w.size)
 	if err == nil {

@@ -33,8 +33,7 @@ type Read struct {
 	Held     *int64 `json:"held,omitempty"` // number of messages that the broker reported for a topic that is read from its start; nil if it doesn't report it
 }
 
-// Tool is a load generator of the broker's maker. Only the cost, from its start to its end, and the broker's own count are
-// measured here.
+// Tool is a load generator of the broker's maker. Only the cost, from its start to its end, and the broker's own count are measured here.
 type Tool struct {
 	Name      string   `json:"name"`
 	Version   string   `json:"version"`
@@ -65,8 +64,7 @@ type Measurement struct {
 	Series       []Tick       `json:"series,omitempty"`
 	Faults       []FaultEvent `json:"faults,omitempty"`
 	Outage       *Outage      `json:"outage,omitempty"` // nil without faults
-	// Listened says for how long late duplicates could be seen; nil unless there were faults and the guarantee forbids
-	// duplicates.
+	// Listened says for how long late duplicates could be seen; nil unless there were faults and the guarantee forbids duplicates.
 	Listened *Listened `json:"listened,omitempty"`
 	// BacklogMax is the largest backlog, in messages, of all samples from the start of the measured phase on, including those that
 	// Series leaves out. nil if nothing was sampled, and in imported records.
@@ -86,8 +84,7 @@ func Guarantee(s study.Spec) ledger.Guarantee {
 	}
 }
 
-// Promise judges books by the guarantee of a spec. failover reports whether another node of the broker takes over when the leader
-// is gone.
+// Promise judges books by the guarantee of a spec. failover reports whether another node of the broker takes over when the leader is gone.
 func Promise(s study.Spec, failover bool, b Books) ledger.Verdict {
 	g := Guarantee(s)
 	g.Failover = failover
@@ -133,8 +130,7 @@ type Sustainable struct {
 	Limits Limits       `json:"limits,omitempty"` // limits of the trial that failed at High
 }
 
-// Open reports whether Low is only a lower bound, because the generator or its client's Send reached its limit before the broker
-// did.
+// Open reports whether Low is only a lower bound, because the generator or its client's Send reached its limit before the broker did.
 func (s Sustainable) Open() bool { return s.Limits.Are("generator", "client-send") }
 
 // GoalResult answers one goal of a search (MLRsearch, docs/method.md).
@@ -199,9 +195,8 @@ type Count struct {
 	TotalSeconds   float64 `json:"total_seconds"`   // first send to last delivery
 }
 
-// Backlog holds the times and rates, in messages per second, of filling and draining a backlog. If only some consumers have a
-// backlog, its messages and the drain are theirs, and the latencies of the measurement are those of the other consumers during
-// the drain.
+// Backlog holds the times and rates, in messages per second, of filling and draining a backlog. If only some consumers have a backlog, its
+// messages and the drain are theirs, and the latencies of the measurement are those of the other consumers during the drain.
 type Backlog struct {
 	Messages     int64   `json:"messages"`
 	Bytes        int64   `json:"bytes"`

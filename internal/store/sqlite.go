@@ -262,8 +262,7 @@ func mayNotWriteBeside(err error) bool {
 	return kind == sqlite3.SQLITE_READONLY || kind == sqlite3.SQLITE_CANTOPEN
 }
 
-// openFrozen opens the store's main file alone. It returns nil if the write-ahead log isn't empty, because its records would be
-// missing.
+// openFrozen opens the store's main file alone. It returns nil if the write-ahead log isn't empty, because its records would be missing.
 func openFrozen(path string) (*sql.DB, error) {
 	if info, err := os.Stat(path + "-wal"); err == nil && info.Size() > 0 {
 		return nil, nil

@@ -122,8 +122,7 @@ func (d decoder) axis(p pair, path string) (axis, bool) {
 	return a, len(items) > 0
 }
 
-// isChoice distinguishes a {name, set} from the value of a setting; on an axis that is no setting, any mapping is taken for a
-// choice.
+// isChoice distinguishes a {name, set} from the value of a setting; on an axis that is no setting, any mapping is taken for a choice.
 func isChoice(n *yaml.Node, setting bool) bool {
 	if n.Kind != yaml.MappingNode || !setting {
 		return n.Kind == yaml.MappingNode

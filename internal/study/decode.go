@@ -297,8 +297,7 @@ func (d decoder) isMapping(n *yaml.Node, path, of string) bool {
 	return true
 }
 
-// mappings are the mappings in a list, each with its path. each and of complete the errors "… is not a list of" and "… is not a
-// mapping".
+// mappings are the mappings in a list, each with its path. each and of complete the errors "… is not a list of" and "… is not a mapping".
 func (d decoder) mappings(n *yaml.Node, path, each, of string) iter.Seq2[string, *yaml.Node] {
 	return func(yield func(string, *yaml.Node) bool) {
 		if n.Kind != yaml.SequenceNode {

@@ -25,8 +25,7 @@ const (
 	guessedRequests = 4000.0
 	guessedServer   = 80e-6 // seconds of a core that a pipeline's server needs for a request
 	guessedAnswer   = 0.005 // seconds until a request is answered without network delay
-	// A closed loop of a pipeline begins with this many threads, for this share of its requests, up to a number of them
-	// (load.TwoPhases).
+	// A closed loop of a pipeline begins with this many threads, for this share of its requests, up to a number of them (load.TwoPhases).
 	firstThreads, firstShare, firstMost = 32, 0.16, 32_000
 )
 

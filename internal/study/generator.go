@@ -3,8 +3,7 @@ package study
 // OwnGenerator is the generator of specs that don't name a tool of the broker's maker.
 const OwnGenerator = "brokermark"
 
-// decidedByTool are settings that no maker's tool supports: it sends payloads of its own without keys, at once and at an even
-// rate.
+// decidedByTool are settings that no maker's tool supports: it sends payloads of its own without keys, at once and at an even rate.
 var decidedByTool = []string{
 	"topicName", "payloadFile", "payloadColumn", "headers", "useRandomizedPayloads", "randomBytesRatio", "randomizedPayloadPoolSize", "keyDistributor",
 	"producerDelay", "consumerDelay", "connections", "relays", "consumersApart", "place", "pipeline", "faults", "brokerWarmup",

@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// Headers are the headers of every message: values by their names, or the number of generated headers and the size of their
-// values.
+// Headers are the headers of every message: values by their names, or the number of generated headers and the size of their values.
 type Headers map[string]any
 
 // A mapping with these two keys asks for generated headers.

@@ -21,8 +21,7 @@ const (
 // Logins are the values of login.
 var Logins = []string{LoginToken, LoginNkey, LoginCredentials, LoginCertificate, LoginOAuth, LoginAWS}
 
-// login checks the clients' credentials. They are for attached brokers only: a broker that is started here has certificates of
-// its own.
+// login checks the clients' credentials. They are for attached brokers only: a broker that is started here has certificates of its own.
 func (v *validator) login() {
 	s := v.spec
 	given := false

@@ -23,9 +23,8 @@ func (s *Study) Set(pathEqualsValue string) error {
 	return s.SetAxis(flag, path, []string{value})
 }
 
-// SetAxis overrides a setting by a list of values (each parsed as YAML), with one point for each; a single value is the same as
-// Set. For an axis of named choices, or "sweep", values are names. Errors name the flag as it was typed. On error nothing has
-// changed.
+// SetAxis overrides a setting by a list of values (each parsed as YAML), with one point for each; a single value is the same as Set. For
+// an axis of named choices, or "sweep", values are names. Errors name the flag as it was typed. On error nothing has changed.
 func (s *Study) SetAxis(flag, path string, values []string) error {
 	return s.setAxis(decoder{problems: &problems{}, file: flag, flag: true}, path, values)
 }

@@ -172,8 +172,7 @@ func (d decoder) column(n *yaml.Node, full, what string) (c Column) {
 	return c
 }
 
-// CheckMetrics checks the metrics of published tables and exhibits, and their units. wrong returns the error of one; "" if it is
-// right.
+// CheckMetrics checks the metrics of published tables and exhibits, and their units. wrong returns the error of one; "" if it is right.
 func (s *Study) CheckMetrics(wrong func(metric, unit string) string) error {
 	var found problems
 	for _, m := range s.metrics {

@@ -66,8 +66,7 @@ func (l layer) places() map[string]int {
 	return at
 }
 
-// clash returns the first setting of more whose path l already has; at are the places of l's settings. An implied measure never
-// clashes.
+// clash returns the first setting of more whose path l already has; at are the places of l's settings. An implied measure never clashes.
 func clash(at map[string]int, l layer, more []setting) (first, second setting, twice bool) {
 	for _, s := range more {
 		if i, there := at[s.path]; there && s.path != impliedMeasure {

@@ -20,8 +20,7 @@ type Spec struct {
 	Client  map[string]any `json:"client,omitempty"`  // native client settings
 	Topic   map[string]any `json:"topicConfig,omitempty"`
 
-	// Credentials for an attached broker. The password itself is never in a spec; the sources of secrets are not part of the
-	// identity.
+	// Credentials for an attached broker. The password itself is never in a spec; the sources of secrets are not part of the identity.
 	Login        string `json:"login,omitempty"` // token, nkey, …; "" = user and password, where there is a user
 	User         string `json:"user,omitempty"`
 	PasswordEnv  string `json:"passwordEnv,omitempty"`  // environment variable
@@ -59,8 +58,7 @@ type Spec struct {
 	// Relays is the number of processes between producers and consumers, each of which consumes from the topics and produces to
 	// further topics, which the consumers read; 0: consumers read the topics themselves.
 	Relays int `json:"relays,omitempty"`
-	// ConsumersApart runs the consumers in a process of their own, which measures the costs of producing and consuming
-	// separately.
+	// ConsumersApart runs the consumers in a process of their own, which measures the costs of producing and consuming separately.
 	ConsumersApart bool `json:"consumersApart,omitempty"`
 	// Limits bound the resources of each process of a part that is started here; 0 means no limit.
 	Limits Limits `json:"limits,omitzero"`
@@ -129,8 +127,7 @@ type Pipeline struct {
 	State    string `json:"state"`    // of the consumer: memory | sqlite
 }
 
-// Limits are those of the broker's nodes, of a pipeline's servers and balancer, and of the consumers if they are a process of
-// their own.
+// Limits are those of the broker's nodes, of a pipeline's servers and balancer, and of the consumers if they are a process of their own.
 type Limits struct {
 	Broker   Limit `json:"broker,omitzero"`
 	Server   Limit `json:"server,omitzero"`

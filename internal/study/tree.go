@@ -106,8 +106,7 @@ func weight(text string) int { return 1 + len(text)/256 }
 // extent is the number of values of a node, and of its levels.
 type extent struct{ values, depth int }
 
-// spelledOut is the extent of n with each alias expanded. values is maxValues+1 if there are more, and for a node that contains
-// itself.
+// spelledOut is the extent of n with each alias expanded. values is maxValues+1 if there are more, and for a node that contains itself.
 func spelledOut(n *yaml.Node, known map[*yaml.Node]extent) (e extent) {
 	if there, ok := known[n]; ok {
 		return there

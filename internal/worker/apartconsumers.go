@@ -98,9 +98,8 @@ func (c *apartConsumers) ask(o order) (report, error) {
 	return c.askWithin(context.Background(), o, c.answerWithin)
 }
 
-// askWithin is ask with a time limit. If the answer takes longer, or ctx is cancelled, it closes the connection, and the worker
-// has failed. It doesn't stop at ctx's deadline: the other process has the same deadline, and its answer says what was not done
-// in time.
+// askWithin is ask with a time limit. If the answer takes longer, or ctx is cancelled, it closes the connection, and the worker has
+// failed. It doesn't stop at ctx's deadline: the other process has the same deadline, and its answer says what was not done in time.
 func (c *apartConsumers) askWithin(ctx context.Context, o order, within time.Duration) (report, error) {
 	c.asking.Lock()
 	defer c.asking.Unlock()

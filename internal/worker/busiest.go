@@ -10,8 +10,7 @@ import (
 )
 
 const (
-	// leastWatched is the shortest time of watching for the busiest goroutine: it gives 50 samples of a goroutine that is always
-	// busy.
+	// leastWatched is the shortest time of watching for the busiest goroutine: it gives 50 samples of a goroutine that is always busy.
 	leastWatched = 500 * time.Millisecond
 	// stopLead is how long before the end of the phase watching ends. The runtime needs that long to stop profiling, and no trial
 	// waits for it.

@@ -51,8 +51,7 @@ func (c *collecting) adjust() {
 	runtime.AddCleanup(new([16]byte), func(struct{}) { c.adjust() }, struct{}{}) // nothing refers to it, so the next collection frees it
 }
 
-// percentFor returns the percentage by which the heap may grow from inUse to least, both in bytes: from 16 MiB to 64 MiB by 300
-// %.
+// percentFor returns the percentage by which the heap may grow from inUse to least, both in bytes: from 16 MiB to 64 MiB by 300 %.
 func percentFor(inUse, least int64) int {
 	const most = 1000 // for a process that has just begun
 	return int(min(most, max(byDefault, 100*least/max(1, inUse)-100)))

@@ -10,8 +10,7 @@ type dueCounter struct {
 	start  int64 // of the first schedule, ns on the clock's axis
 }
 
-// newDueCounter returns a counter for a course; nil for a closed loop or a fixed number of messages, which are not due at known
-// times.
+// newDueCounter returns a counter for a course; nil for a closed loop or a fixed number of messages, which are not due at known times.
 func (c course) newDueCounter(p *Plan) *dueCounter {
 	if c.main == nil || c.messages > 0 {
 		return nil

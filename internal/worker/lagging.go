@@ -5,10 +5,9 @@ import (
 	"sort"
 )
 
-// Lagging says which consumers lag: they are connected after a backlog trial has filled its backlog. They are the consumers of
-// the first Topics topics and of the last Subscriptions subscriptions. If these are not all consumers, the others tail: they
-// receive messages as they are sent, while the backlog is filled and while it drains. Deliveries and latencies of the two kinds
-// are counted apart.
+// Lagging says which consumers lag: they are connected after a backlog trial has filled its backlog. They are the consumers of the first
+// Topics topics and of the last Subscriptions subscriptions. If these are not all consumers, the others tail: they receive messages as
+// they are sent, while the backlog is filled and while it drains. Deliveries and latencies of the two kinds are counted apart.
 //
 // For example, of 3 topics and 2 subscriptions, Lagging{Topics: 3, Subscriptions: 1} has subscription 0 tail and subscription 1 lag.
 // The zero Lagging has none lag.

@@ -122,8 +122,7 @@ func (o *observer) readLatencies() {
 	o.latencies.fromSend.Count, o.latencies.fromSend.Sum = m.FromSend()
 }
 
-// sample reads the time and right after it the counters. The trial goes on meanwhile, so one count may be slightly older than the
-// next.
+// sample reads the time and right after it the counters. The trial goes on meanwhile, so one count may be slightly older than the next.
 func (o *observer) sample() Sample {
 	t, now := o.trial, clock.Now()
 	phase := t.recording.measuredPhase()

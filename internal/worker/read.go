@@ -64,8 +64,7 @@ type reading struct {
 	latest  Sample
 }
 
-// Read reads messages. It blocks until the reading has ended and the consumers are disconnected. The caller has set up d, and
-// closes it.
+// Read reads messages. It blocks until the reading has ended and the consumers are disconnected. The caller has set up d, and closes it.
 func Read(ctx context.Context, d driver.Driver, p Reading) Readings {
 	r := &reading{Reading: p, readers: make([]reader, len(p.Consumers)), failure: newFailure(), samples: NewThinned[Sample](maxKept)}
 	r.phase.Store(&phaseTimes{From: measure.Undecided, Until: measure.Undecided})

@@ -147,8 +147,7 @@ func (c *client) sendClosedLoop(ctx context.Context, t *trial, s *segment, sleep
 	c.sendSegment(ctx, t, s, sleeper)
 }
 
-// awaitStart blocks until the trial's start, which may be in the future if several workers were given it, or until the trial is
-// stopped.
+// awaitStart blocks until the trial's start, which may be in the future if several workers were given it, or until the trial is stopped.
 func (t *trial) awaitStart(ctx context.Context) {
 	select {
 	case <-time.After(time.Duration(t.startedAt - clock.Now())):

@@ -82,8 +82,7 @@ func (s *consumerServer) carryOut(o order) report {
 	return answer
 }
 
-// do carries out an order and returns the requested report. It refuses an order that is unknown, out of sequence or lacks its
-// field.
+// do carries out an order and returns the requested report. It refuses an order that is unknown, out of sequence or lacks its field.
 func (s *consumerServer) do(o order) (report, error) {
 	if err := s.checkTurn(o); err != nil {
 		return report{}, err

@@ -74,9 +74,8 @@ func (r *silenceRecorder) keep(s Interval, phase phaseTimes) {
 	}
 }
 
-// silences ends the recording and returns the silences. The phase is known by now. It may have ended earlier than add assumed, if
-// it ends with the last of a number of messages. The silence under way counts up to the end of the phase: nothing may be due
-// later.
+// silences ends the recording and returns the silences. The phase is known by now. It may have ended earlier than add assumed, if it ends
+// with the last of a number of messages. The silence under way counts up to the end of the phase: nothing may be due later.
 func (r *silenceRecorder) silences(phase phaseTimes) []Interval {
 	if !r.inPhase {
 		r.since = phase.From

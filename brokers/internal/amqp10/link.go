@@ -33,8 +33,7 @@ type Link struct {
 	wire    wire
 }
 
-// Kept is the state that a dialect creates on a connection at its first use, and that ends with the connection. Its user holds
-// the lock.
+// Kept is the state that a dialect creates on a connection at its first use, and that ends with the connection. Its user holds the lock.
 type Kept struct {
 	sync.Mutex
 	Value any

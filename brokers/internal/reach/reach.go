@@ -23,8 +23,7 @@ func Node(n *provision.Node) (driver.Target, error) {
 	return t, err
 }
 
-// Follows returns what from derives from the settings with which t was, or would be, started; "" if another program started the
-// server.
+// Follows returns what from derives from the settings with which t was, or would be, started; "" if another program started the server.
 func Follows[T ~string](t driver.Target, from func(settings map[string]any) T) (what T) {
 	if t.Server != nil {
 		what = from(t.Server)

@@ -26,8 +26,7 @@ type Denial struct {
 const deniedBound = 10 * time.Second
 
 // Denied uses brokers that deny a client an operation that a run needs. Setup, Producer, Consume, the outcome of a message or the
-// Objections must report it soon, as final, and in the broker's words. Afterwards everything can be closed, and nothing is left
-// behind.
+// Objections must report it soon, as final, and in the broker's words. Afterwards everything can be closed, and nothing is left behind.
 func Denied(t *testing.T, s Suite, denials ...Denial) {
 	for _, d := range denials {
 		t.Run(d.Name, func(t *testing.T) {

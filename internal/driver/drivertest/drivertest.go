@@ -31,8 +31,7 @@ type Suite struct {
 	// Restart kills the broker (SIGKILL), starts it again with its stored data, and returns when it is ready. Without it those
 	// promises are skipped.
 	Restart func(t *testing.T)
-	// Keeps reports whether the broker still has a message after Restart that it acknowledged under g. Nil: everything but Memory
-	// is kept.
+	// Keeps reports whether the broker still has a message after Restart that it acknowledged under g. Nil: everything but Memory is kept.
 	Keeps func(g driver.Guarantee) bool
 	// StoredApart is the size in bytes from which the broker stores messages separately from smaller ones, so that it may lose
 	// one kind but not the other on Restart: order is then checked within each kind. 0: it stores all alike.

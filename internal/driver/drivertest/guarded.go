@@ -78,8 +78,7 @@ func stranger(t *testing.T) tls.Certificate {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
 }
 
-// requireObstacle requires Open to fail within the bound, for the given reason, with a sentence that names the address and no
-// password.
+// requireObstacle requires Open to fail within the bound, for the given reason, with a sentence that names the address and no password.
 func (r *run) requireObstacle(t *testing.T, to driver.Target, want driver.Obstacle, says string) {
 	t.Helper()
 	err := r.openingFails(t, to)

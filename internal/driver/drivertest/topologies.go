@@ -77,8 +77,7 @@ func (r *run) topologies(t *testing.T) {
 	t.Run("the broker says how long a queue is", func(t *testing.T) { r.queue(t, g) })
 }
 
-// sharedTopology has one driver make a topology, another one publish and a third one consume, as the processes of one application
-// do.
+// sharedTopology has one driver make a topology, another one publish and a third one consume, as the processes of one application do.
 func (r *run) sharedTopology(t *testing.T, g driver.Guarantee) {
 	nobody := shape{topics: 1, subscriptions: 1}
 	maker := r.open(t, g, nobody)
@@ -121,9 +120,8 @@ func (r *run) makesNothing(t *testing.T, g driver.Guarantee) {
 	}
 }
 
-// heldBefore is the number of messages that subscriptions deliver although they were sent before the subscriptions were made.
-// With early, a driver set them up as Existing before that. It returns an error if the driver adds no subscriptions to existing
-// topics.
+// heldBefore is the number of messages that subscriptions deliver although they were sent before the subscriptions were made. With early,
+// a driver set them up as Existing before that. It returns an error if the driver adds no subscriptions to existing topics.
 func (r *run) heldBefore(t *testing.T, g driver.Guarantee, early bool) (held int, err error) {
 	two := shape{topics: 1, subscriptions: 2}
 	topology := newTopology(two)

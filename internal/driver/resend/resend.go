@@ -1,6 +1,5 @@
-// Package resend makes producers survive a broker's restart: it sends messages again that a lost connection has left without an
-// outcome. It knows nothing of protocols and reconnecting; the driver marks the messages that may be sent again with
-// driver.ErrDisconnected.
+// Package resend makes producers survive a broker's restart: it sends messages again that a lost connection has left without an outcome.
+// It knows nothing of protocols and reconnecting; the driver marks the messages that may be sent again with driver.ErrDisconnected.
 package resend
 
 import (
@@ -71,10 +70,9 @@ type sent struct {
 	unanswered   int // number of ErrUnanswered; under mu
 }
 
-// Producer makes a producer around the one that open returns; open gets the receipts to report to. Unless g is at-most-once,
-// messages that the inner producer completes with driver.ErrDisconnected are sent again, in the order of sending, until they are
-// acknowledged or refused, or until Close; only then does r receive the outcome of the slot. Exactly-once also needs a driver
-// that heeds Message.Resent.
+// Producer makes a producer around the one that open returns; open gets the receipts to report to. Unless g is at-most-once, messages that
+// the inner producer completes with driver.ErrDisconnected are sent again, in the order of sending, until they are acknowledged or
+// refused, or until Close; only then does r receive the outcome of the slot. Exactly-once also needs a driver that heeds Message.Resent.
 //
 // If g is ordered, nothing is sent again while any message is without an outcome: a broker that has accepted the second of two
 // messages may still refuse the first, which would then be sent behind it. After a cut, a single message is sent first, until it
