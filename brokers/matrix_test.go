@@ -77,7 +77,7 @@ func TestWordsThatContradictEachOtherAreRefusedByEveryBroker(t *testing.T) {
 	}
 }
 
-// Where consumers would take turns, whoever asks for order is refused before a broker is started.
+// If consumers would take turns, a spec with an order is refused before a broker is started.
 func TestOrderWithConsumersThatTakeTurnsIsRefusedBeforeAStart(t *testing.T) {
 	want := map[string]bool{"nats": true, "jetstream": true, "nats-streaming": true, "redis": true, "redis-cluster": true, "redis-pubsub": true, "mosquitto": true, "rabbitmq-mqtt": true, "hivemq": true, "sim": true}
 	ordered := driver.Guarantee{Delivery: driver.AtMostOnce, Persistence: driver.Memory, Replicas: 1, Acks: driver.AcksNone, Ordering: driver.Ordered}

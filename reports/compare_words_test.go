@@ -79,7 +79,7 @@ func TestPublishedFiguresArePairedByTheirPlaceInTheStudy(t *testing.T) {
 	}
 }
 
-// Each row of a comparison holds its own test, and whoever is better is named.
+// Each row of a comparison holds its own test and names the better side.
 func TestARowOfAComparisonSaysWhoIsBetter(t *testing.T) {
 	sides := [2][]store.Record{atRate("kafka", 7), atRate("jetstream", 7)}
 	for flip := range 2 {

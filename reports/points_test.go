@@ -75,7 +75,7 @@ func TestClientSettingsAreShownAsTheyArePasted(t *testing.T) {
 	}
 }
 
-// A record may be a stranger's, and its settings are pasted into the configuration of brokers and clients.
+// A record may come from an attacker, and its settings are pasted into the configuration of brokers and clients.
 func TestSettingsThatNeedTrustAreNamedBeforeTheyArePasted(t *testing.T) {
 	usual.Register("trusted", usual.Defaults{Tuning: []string{"num.io.threads", "log.roll.ms"}, Settings: map[string]string{"client.linger.ms": "0", "client.vhost": "/"}})
 	r := atRate("kafka", 1)[0]

@@ -11,7 +11,7 @@ import (
 	"github.com/brokermark/brokermark/internal/store"
 )
 
-// Where nobody receives anything, end-to-end latencies are dashes, and what is known is that of publishing.
+// Without subscriptions, end-to-end latencies are dashes, and only the latency of publishing is known.
 func TestWithoutSubscriptionsTheLatencyOfPublishingIsShownAndRanked(t *testing.T) {
 	publishes := func(r *store.Record) {
 		r.Spec.SubscriptionsPerTopic = 0

@@ -170,7 +170,7 @@ func TestAFolderThatIsNoPaperIsAnErrorThatSaysWhere(t *testing.T) {
 	}
 }
 
-// A folder may be a stranger's: with a figure of a paper, nothing of this machine's other files is stored or published.
+// A folder may come from an attacker: with a figure of a paper, nothing of this machine's other files is stored or published.
 func TestAPaperReadsItsOwnFolderOnly(t *testing.T) {
 	key := filepath.Join(t.TempDir(), "key")
 	if err := os.WriteFile(key, []byte("0123456789"), 0o600); err != nil {

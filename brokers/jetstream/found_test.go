@@ -12,7 +12,7 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-func TestAStreamOfSomebodyElseStaysAsItIs(t *testing.T) {
+func TestAStreamOfAnotherApplicationStaysUnchanged(t *testing.T) {
 	_, target := livetest.Start(t, provision.Options{Broker: "jetstream"})
 	for _, ordering := range []driver.Ordering{driver.Unordered, driver.Ordered} {
 		g := livetest.Guarantee(driver.AtLeastOnce, driver.Log, driver.AcksLeader, ordering)

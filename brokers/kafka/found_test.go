@@ -12,7 +12,7 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-func TestATopicOfSomebodyElseStaysAsItIs(t *testing.T) {
+func TestATopicOfAnotherApplicationStaysUnchanged(t *testing.T) {
 	_, target := livetest.Start(t, provision.Options{Broker: "kafka"})
 	for name, client := range map[string]map[string]any{"classic": nil, "consumer": {"group.protocol": brokerGroups}} {
 		t.Run(name, func(t *testing.T) {

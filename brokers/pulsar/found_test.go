@@ -9,7 +9,7 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-func TestATopicOfSomebodyElseStaysAsItIs(t *testing.T) {
+func TestATopicOfAnotherApplicationStaysUnchanged(t *testing.T) {
 	_, target := livetest.Start(t, provision.Options{Broker: "pulsar", Server: small(nil)})
 	drivertest.Found(t, drivertest.Suite{Kind: livetest.Kind(t, "pulsar")}, target, atLeast, func(made driver.Topology) string {
 		return publicTenant + "/" + namespaceOf(made) + "/" + made.Topics[0].Name

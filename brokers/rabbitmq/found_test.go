@@ -13,7 +13,7 @@ import (
 )
 
 // A user without the right to configure anything sends to a queue that is there and consumes from it.
-func TestAQueueOfSomebodyElseStaysAsItIs(t *testing.T) {
+func TestAQueueOfAnotherApplicationStaysUnchanged(t *testing.T) {
 	_, target := livetest.Start(t, rabbittest.Managed("rabbitmq"))
 	user := rabbittest.User(t, target, "guest-of-orders", rabbittest.Rights{Write: `^amq\.default$`, Read: "^orders$"})
 	conn, err := amqp.Dial("amqp://guest:guest@" + target.Addresses[0])

@@ -9,7 +9,7 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-func TestAStreamOfSomebodyElseStaysAsItIs(t *testing.T) {
+func TestAStreamOfAnotherApplicationStaysUnchanged(t *testing.T) {
 	_, target := livetest.Start(t, provision.Options{Broker: "redis"})
 	drivertest.Found(t, drivertest.Suite{Kind: livetest.Kind(t, "redis")}, target, memory, nil)
 	t.Run("channels", func(t *testing.T) {

@@ -111,7 +111,7 @@ func TestServerSettingsAreRefusedByName(t *testing.T) {
 	})
 }
 
-func TestWhatIsNotKeptIsRefused(t *testing.T) {
+func TestAGuaranteeThatIsNotKeptIsRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		g      driver.Guarantee
 		server map[string]any

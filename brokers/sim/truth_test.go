@@ -145,7 +145,7 @@ func TestAPausedBrokerDeliversNothingUntilResumed(t *testing.T) {
 	r.settle(t, 100, 100)
 }
 
-func TestWindowBoundsWhatIsUnacknowledged(t *testing.T) {
+func TestAWindowBoundsUnacknowledgedMessages(t *testing.T) {
 	r := newRig(t, 1, map[string]any{"window": 7, "capacity": 5000})
 	r.send(t, 300)
 	if truth := r.settle(t, 300, 300); truth.MaxUnacked != 7 {

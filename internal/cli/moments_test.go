@@ -290,8 +290,8 @@ var (
 	absent = regexp.MustCompile(`[01] of 2 agents came within 8s`)
 )
 
-// At whatever stage whoever is killed, stands still or is cut off: nothing hangs, no process and no directory is left, no finished record
-// is lost, and the run says whom it lost. BROKERMARK_MOMENTS says how many moments.
+// Whichever process is killed, stands still or is cut off, at any stage: nothing hangs, no process and no directory is left, no finished
+// record is lost, and the run says whom it lost. BROKERMARK_MOMENTS says how many moments.
 func TestNoMomentToDieIsWrong(t *testing.T) {
 	testkit.Long(t)
 	n, err := strconv.Atoi(cmp.Or(os.Getenv("BROKERMARK_MOMENTS"), "120"))

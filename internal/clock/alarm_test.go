@@ -13,7 +13,7 @@ import (
 	"github.com/brokermark/brokermark/internal/testkit"
 )
 
-func TestAnAlarmNeverWakesEarlyAndForgetsNobody(t *testing.T) {
+func TestAnAlarmNeverWakesEarlyAndForgetsNoSleeper(t *testing.T) {
 	a := NewAlarm(gapOf(200 * time.Microsecond))
 	defer a.Close()
 	var all sync.WaitGroup

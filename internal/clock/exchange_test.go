@@ -128,7 +128,7 @@ func TestKnownOffsetsDriftsAndDelaysLieWithinTheReportedBounds(t *testing.T) {
 	}
 }
 
-func TestAnAnswererAnswersNobodyWithoutItsToken(t *testing.T) {
+func TestAnAnswererAnswersNoClientWithoutItsToken(t *testing.T) {
 	t.Cleanup(func() { goleak.VerifyNone(t) })
 	address := answering(t, Now)
 	conn, err := net.Dial("udp", address)
@@ -169,7 +169,7 @@ func TestAnAnswererAnswersNobodyWithoutItsToken(t *testing.T) {
 	}
 }
 
-// An answer that somebody forged, or that belongs to an earlier question, is not taken.
+// A forged answer, or one to an earlier question, is not accepted.
 func TestOnlyTheAnswerToTheQuestionCounts(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")

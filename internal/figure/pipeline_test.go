@@ -107,7 +107,7 @@ func TestAClosedLoopHasNoEmptyPanelOfLatencies(t *testing.T) {
 }
 
 // Before the meters were first read, and for runs of one process, nothing is known of the sides; that is no 0.
-func TestSidesThatNobodyMeteredAreAGap(t *testing.T) {
+func TestSidesThatWereNotMeteredAreAGap(t *testing.T) {
 	r := chosen(t, "timeseries")[0]
 	result := *r.Result
 	result.Series = slices.Clone(result.Series)

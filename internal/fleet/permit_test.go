@@ -119,7 +119,7 @@ func TestAnAgentReadsNoPlanAndForgesNoAnswerOfAnother(t *testing.T) {
 	}
 }
 
-func TestNobodyIsAnAgentWithoutItsKey(t *testing.T) {
+func TestNoClientIsAnAgentWithoutItsKey(t *testing.T) {
 	c, err := Listen("127.0.0.1:0", filepath.Join(t.TempDir(), "fleet"), "")
 	if err != nil {
 		t.Fatal(err)

@@ -116,7 +116,7 @@ func TestEveryCountIsJudgedByItsSumAndByTheSumsShare(t *testing.T) {
 	}
 }
 
-func TestACountThatNobodyMadeIsUnknownAndNotNothing(t *testing.T) {
+func TestAMissingCountIsUnknownAndNotZero(t *testing.T) {
 	imported := counted(store.Books{})
 	for _, text := range []string{"unsent > 0", "unsent > 1%", "due < 1", "sent < 99%", "pause_p99 > 1h"} {
 		if got := judge(t, text, imported...); !strings.HasPrefix(got, "skipped x: ") || !strings.HasSuffix(got, "failed all points: no point has a value to judge") {

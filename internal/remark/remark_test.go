@@ -46,7 +46,7 @@ func TestFiguresThatAreNotInTheTextAreLeftOut(t *testing.T) {
 	}
 }
 
-// A record that somebody else wrote may hold any byte.
+// A record from elsewhere may hold any byte.
 func TestAStoredTextWithoutFiguresHasThePlaceOfNone(t *testing.T) {
 	whole, foreign := remark.Stored("a5", []remark.Figure{{At: 1, Text: "5", Value: 5}}), remark.Stored("a\x00", nil)
 	if whole.Form() == foreign.Form() || foreign.Text != "a" {

@@ -194,7 +194,7 @@ func TestADocumentWithoutATableIsItsSentencesAsCSV(t *testing.T) {
 	}
 }
 
-// Keys of columns may be axes of a study that somebody else wrote.
+// Keys of columns may be axes of a study from elsewhere.
 func TestAHeaderOfCSVIsNoFormula(t *testing.T) {
 	var out bytes.Buffer
 	d := document.Document{Blocks: []document.Block{document.Table{

@@ -237,7 +237,7 @@ func TestSixOfManyAreNamed(t *testing.T) {
 	}
 }
 
-// A tick has 0 cores both where the broker was idle and where nobody metered it.
+// A tick has 0 cores if the broker was idle, and also if it was not metered.
 func TestTheProcessorTimeOfABrokerThatWasNotMeteredIsAGap(t *testing.T) {
 	for _, c := range []struct {
 		metered, idle bool

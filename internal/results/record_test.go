@@ -157,7 +157,7 @@ func TestASelectionNamesWhatThereIsWhenNothingMatches(t *testing.T) {
 	}
 }
 
-func TestResidueIsWhatNobodyNamed(t *testing.T) {
+func TestResidueIsEveryDifferenceThatWasNotNamed(t *testing.T) {
 	a, b := measured(), measured()
 	b.Spec.Broker, b.Versions.Broker, b.Spec.Client = "nats", "2.15.2", map[string]any{"window": 3}
 	b.Spec.Name, b.Label = "other", "other" // for people

@@ -7,7 +7,7 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// One of the larger unit is so many of the smaller one: facts that nobody disputes.
+// The number of smaller units in a larger one: undisputed facts.
 func TestPublishedUnitsConvertAsTheyDoAnywhere(t *testing.T) {
 	for _, c := range []struct {
 		of             unit.Unit

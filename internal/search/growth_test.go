@@ -156,7 +156,7 @@ func stallAt(from, seconds, rate float64) []Point {
 }
 
 // Whatever is halted would have failed: had the backlog stopped growing then, it would still have grown too much.
-func TestWhatIsHaltedWouldHaveFailed(t *testing.T) {
+func TestATrialThatIsHaltedWouldHaveFailed(t *testing.T) {
 	testkit.Check(t, func(t *rapid.T) {
 		rate, planned := 1000.0, 5.0
 		rule := DefaultRule(asked)

@@ -160,7 +160,7 @@ func TestTheRuleNamesWhatFailed(t *testing.T) {
 }
 
 // Eight points on whole seconds make a slope without a rounding error.
-func TestAGrowthOfJustWhatIsAllowedPasses(t *testing.T) {
+func TestAGrowthAtTheLimitPasses(t *testing.T) {
 	exactly := func(slope float64) []Point {
 		var points []Point
 		for i := range 8 {

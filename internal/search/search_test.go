@@ -268,7 +268,7 @@ func TestWhatTheGeneratorLimitsIsALowerBoundThatSaysSo(t *testing.T) {
 }
 
 func TestWhatIsVoidForOneGoalAloneIsNotAskedForEver(t *testing.T) {
-	// Above 500/s the second goal's trials are void: somebody else's work looks like a latency.
+	// Above 500/s the second goal's trials are void: the load of another process looks like a latency.
 	seen := map[Request]int{}
 	p := planFor(confirmed(2, 0), confirmed(2, 0))
 	r, err := Run(t.Context(), p, func(_ context.Context, r Request) (Answer, error) {

@@ -146,7 +146,7 @@ func TestALinkOfAnotherUserIsNoStore(t *testing.T) {
 	}
 }
 
-// Few bytes of a stranger can make up records without an end, or of any size.
+// A view of a few bytes can compute records without end, or of any size.
 func TestAStoreThatMakesItsRecordsUpIsRefused(t *testing.T) {
 	const columns = `'a' AS point_id, 's' AS study, 1 AS repetition, 'ok' AS status, 0 AS began, 1 AS schema, '{}' AS body`
 	for name, statement := range map[string]string{
@@ -172,7 +172,7 @@ func TestAStoreThatMakesItsRecordsUpIsRefused(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "s.db")
 	withRecord(t, path, "first")
-	executes(`CREATE VIEW mine AS SELECT point_id FROM record`)(t, path) // somebody's own beside the records
+	executes(`CREATE VIEW mine AS SELECT point_id FROM record`)(t, path) // a view of the user's own, beside the records
 	if got := pointIDs(t, path); len(got) != 1 {
 		t.Errorf("a store with a further view: %v", got)
 	}

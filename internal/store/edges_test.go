@@ -170,7 +170,7 @@ func TestADatabasesOwnWordsEndTheSentence(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-func TestWhatIsNoFileIsNamed(t *testing.T) {
+func TestAMissingFileIsNamed(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	writes("")(t, file)
 	for path, want := range map[string]string{

@@ -193,7 +193,7 @@ func points(doc string) ([]Point, error) {
 	return s.Points()
 }
 
-// A record may be a stranger's, and what is computed of its spec may take as long as its numbers are large.
+// A record may come from an attacker, and computations on its spec may take long if its numbers are large.
 func TestNoNumberOfASpecIsWithoutABound(t *testing.T) {
 	rate := 1.0
 	spec := Spec{

@@ -242,7 +242,7 @@ func BenchmarkThousandPoints(b *testing.B) {
 	}
 }
 
-// Else a stranger's document could write lines of its own into progress and errors.
+// Otherwise an untrusted document could write lines of its own into progress and errors.
 func TestWhatIsShownOfADocumentIsOneLine(t *testing.T) {
 	s, err := Parse("f.yaml", []byte(`{name: "a\nb", base: {broker: sim, measure: peak}, axes: {g: [{name: "x\nbrokermark: fine", set: {topics: 1}}, {name: y, set: {topics: 2}}]}}`))
 	if err != nil {

@@ -18,7 +18,7 @@ func many(n int, each func(i int) string) string {
 	return strings.TrimSuffix(b.String(), ",")
 }
 
-// A document of a stranger takes seconds, whatever it holds, and is refused before the parser takes memory for it.
+// Any untrusted document takes seconds at most, and is refused before the parser takes much memory.
 func TestALongDocumentIsReadOrRefusedSoon(t *testing.T) {
 	number := func(i int) string { return fmt.Sprint(i + 1000) }
 	for name, c := range map[string]struct {

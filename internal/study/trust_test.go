@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestADocumentOfAStrangerRunsNothingAndSendsNoSecretOfThisMachine(t *testing.T) {
+func TestAnUntrustedDocumentRunsNothingAndSendsNoSecretOfThisMachine(t *testing.T) {
 	const settings = "f.yaml:2: server.%: it may have the broker load code, run commands, use files or listen; if you trust the document, say --trust-spec"
 	for name, c := range map[string]struct{ text, says string }{
 		"a password of the environment": {"attach: ['evil:1']\nuser: u\npasswordEnv: AWS_SECRET", "f.yaml:3: passwordEnv: it sends a secret of yours where the document says; name it with a flag, or trust the document with --trust-spec"},
@@ -137,7 +137,7 @@ func TestADocumentOfAStrangerReadsItsOwnFolderOnly(t *testing.T) {
 	}
 }
 
-func TestADocumentOfAStrangerSendsNoFileToABrokerThatItNames(t *testing.T) {
+func TestAnUntrustedDocumentSendsNoFileToABrokerThatItNames(t *testing.T) {
 	path := filepath.Join(stranger(t), "evil", "f.yaml")
 	for _, c := range []struct {
 		text, set string
@@ -172,7 +172,7 @@ func TestADocumentOfAStrangerSendsNoFileToABrokerThatItNames(t *testing.T) {
 }
 
 // Some drivers ask a second address, such as Pulsar's admin interface, and show it the login of the first.
-func TestADocumentOfAStrangerHasNoLoginShownToAnAddressThatItNames(t *testing.T) {
+func TestAnUntrustedDocumentSendsNoLoginToAnAddressThatItNames(t *testing.T) {
 	const says = `f.yaml:2: client.webServiceUrl: "http://evil" may be an address, which your login would be shown to`
 	flags := []string{"attach=[a:1]", "login=token", "passwordFile=t"}
 	for _, c := range []struct {

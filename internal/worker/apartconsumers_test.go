@@ -17,7 +17,7 @@ import (
 	"github.com/brokermark/brokermark/internal/measure"
 )
 
-// kept is a driver that somebody else closes.
+// kept is a driver that the test closes itself.
 type kept struct{ driver.Driver }
 
 func (kept) Close() error { return nil }

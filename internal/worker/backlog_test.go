@@ -41,7 +41,7 @@ func TestABacklogIsFilledWithoutConsumersAndDrained(t *testing.T) {
 			if !(out.FirstSent <= b.FilledAt && b.FilledAt <= b.From && b.From <= b.To && b.To <= out.LastReceived+int64(time.Second)) {
 				t.Errorf("out of order: first sent %d, filled %d, from %d, to %d, last received %d", out.FirstSent, b.FilledAt, b.From, b.To, out.LastReceived)
 			}
-			// Nobody listened while it was filled: every latency covers the wait.
+			// There was no consumer while it was filled: every latency covers the wait.
 			if got := out.Histograms.EndToEndService.Min(); b.FilledAt > out.FirstSent && got <= 0 {
 				t.Errorf("a message was received %d ns after it was sent", got)
 			}

@@ -28,7 +28,7 @@ func TestAConsumerTakesItsTimeForEveryMessage(t *testing.T) {
 					t.Fatalf("%v is the %dth message", one, len(at))
 				}
 				at = append(at, clock.Now())
-				return len(at) > n/2 // the first half is nobody's work
+				return len(at) > n/2 // the first half needs no work
 			})
 			took := time.Duration(clock.Now() - began)
 			if len(at) != n {

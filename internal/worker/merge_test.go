@@ -48,7 +48,7 @@ func fill(v reflect.Value) {
 	}
 }
 
-// Whoever adds a field to Outcome has to say what becomes of it when outcomes are merged.
+// Each new field of Outcome needs a rule for merging outcomes.
 func TestNoFieldOfAnOutcomeIsForgottenWhenItIsMerged(t *testing.T) {
 	computed := []string{"Samples", "BacklogMax", "DeliverySilences", "ConfirmationSilences"}               // from the samples of all parts
 	setLater := []string{"Shard", "Unordered", "ClockBound", "Histograms", "Filling", "Warmup", "Measured"} // by Joined or package fleet; the last four have tests of their own
@@ -69,7 +69,7 @@ func TestNoFieldOfAnOutcomeIsForgottenWhenItIsMerged(t *testing.T) {
 	}
 }
 
-// Whoever adds a number to Outcome has to say whether it is a time.
+// For each new number of Outcome this test has to know whether it is a time.
 func TestEveryNumberOfAnOutcomeIsATimeThatMovesOrIsNone(t *testing.T) {
 	noTimes := []string{"Overdue", "Listened", "Dropped", "Others", "BacklogMax", "Producers", "Procs", "Held", "Blocked", "Sending", "Unordered", "ClockBound", "Filled", "FilledBytes", "Received"}
 	var o Outcome

@@ -138,7 +138,7 @@ func TestASampleSaysWhatIsOpenAndHowLongMessagesTook(t *testing.T) {
 		receive(consumers[0], p, id, took)
 	}
 	p.Done(p.batchSlots[:40], nil)
-	o.look(countersOnly) // nobody is told, and the latencies are those of before
+	o.look(countersOnly) // nothing is reported, and the latencies are unchanged
 	o.look(withLatencies)
 	o.look(withLatencies) // nothing new came
 	if len(told) != 4 {

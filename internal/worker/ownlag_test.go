@@ -127,7 +127,7 @@ func TestAClientThatHoldsTheProducerUpAnswersForIt(t *testing.T) {
 
 // A broker that frees a slot every 1,000 ns is offered three messages in that time, and the generator dawdles for 100 ns
 // before each: no message is later by that, however long it goes on.
-func TestDawdlingWhileTheWindowIsFullMakesNobodyLater(t *testing.T) {
+func TestDelaysWhileTheWindowIsFullMakeNoMessageLater(t *testing.T) {
 	var b ownLag
 	const rounds, dawdle, service = 10_000, 100, 1000
 	for k := range int64(rounds) {

@@ -108,7 +108,7 @@ func (s *sharing) run(t *testing.T, l Load) (*measure.Trial, []Outcome) {
 			outs[i] = w.Run(t.Context(), own)
 			s.mu.Lock()
 			defer s.mu.Unlock()
-			if _, counted := s.counts[i]; !counted { // it missed the start, and nobody is to wait for it
+			if _, counted := s.counts[i]; !counted { // it missed the start, and the others must not wait for it
 				s.counts[i] = measure.Count{}
 			}
 		})

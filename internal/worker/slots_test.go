@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// never is for waits that nobody ends.
+// never is for waits without an end.
 var never = make(chan struct{})
 
 func TestASlotIsHeldByOneMessageAtATime(t *testing.T) {

@@ -111,7 +111,7 @@ func TestWhatCannotBePreparedIsSaidAndLeavesNothingBehind(t *testing.T) {
 	}
 }
 
-// A producer that no subscription has seen yet is no finding if somebody ends the run.
+// A producer that no subscription has seen yet is no finding if the user ends the run.
 func TestARunThatIsEndedWhileItProbesDoesNotBlameTheBroker(t *testing.T) {
 	ctx, end := context.WithCancel(t.Context())
 	d := &script{send: func(p *scriptProducer, _ context.Context, batch []driver.Message) error {

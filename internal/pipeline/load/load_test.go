@@ -148,7 +148,7 @@ func TestPatienceEnds(t *testing.T) {
 	}
 }
 
-func TestNobodyThereIsAFailureOfEveryRequest(t *testing.T) {
+func TestAMissingServerIsAFailureOfEveryRequest(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
