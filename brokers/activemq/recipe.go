@@ -25,7 +25,8 @@ var locks embed.FS
 
 func recipe() *provision.Recipe {
 	return &provision.Recipe{
-		Memory: strings.Join(usualMemory, " "),
+		Memory:   strings.Join(usualMemory, " "),
+		Profiler: jvm.Profiler,
 		Versions: []provision.Version{
 			{Name: "6.3.1", Needs: jvm.Needs},
 			{Name: "5.18.3", Needs: jvm.Needs, Doubt: "ActiveMQ 5.18 is from 2023; 6 has been its successor since"},

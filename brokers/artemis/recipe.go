@@ -24,7 +24,8 @@ var locks embed.FS
 
 func recipe() *provision.Recipe {
 	return &provision.Recipe{
-		Memory: strings.Join(usualMemory, " "),
+		Memory:   strings.Join(usualMemory, " "),
+		Profiler: jvm.Profiler,
 		Versions: []provision.Version{
 			{Name: "2.56.0", Needs: jvm.Needs},
 			{Name: "2.40.0", Needs: jvm.Needs, Doubt: "Artemis 2.40 is from 2025; its makers mend the newest release only"},

@@ -27,6 +27,7 @@ var launcher embed.FS
 func recipe() *provision.Recipe {
 	return &provision.Recipe{
 		Memory:   strings.Join(usualMemory, " "),
+		Profiler: jvm.Profiler,
 		Versions: []provision.Version{{Name: "2025.5", Needs: jvm.Needs}}, Complete: jvm.Classes,
 		Ports: []string{"client"}, MaxNodes: 1, TLS: true, Mutual: true, Login: true,
 		Install: install, Configure: configure, Command: command, Ready: ready,

@@ -34,7 +34,8 @@ func recipe() *provision.Recipe {
 	needs := []provision.Need{{Command: "java", Apt: []string{"default-jre-headless"}}, {Command: "mvn", Apt: []string{"maven"}}}
 	ensemble := []string{quorum, election}
 	return &provision.Recipe{
-		Memory: strings.Join(usualMemory, " "),
+		Memory:   strings.Join(usualMemory, " "),
+		Profiler: jvm.Profiler,
 		Versions: []provision.Version{
 			{Name: "4.3.1", Needs: needs},
 			{Name: "3.9.2", Needs: needs, Doubt: "Kafka 3.9 is from 2024; its makers mend the last three releases, which are newer"},
@@ -121,7 +122,7 @@ func command(n *provision.Node) (provision.Command, error) {
 	if onZooKeeper(n.Cluster.Version) {
 		return launchCommand(n, options), err
 	}
-	return provision.Command{Path: "java", Args: append(java(n, options), "kafka.Kafka", "server.properties")}, err
+	return provision.Command{Path: "java", Args: slices.Concat(jvm.Profiled(n), java(n, options), []string{"kafka.Kafka", "server.properties"})}, err
 }
 
 // java is the command line up to the main class. Memory and garbage collector are those of Kafka's own start script; the heap has

@@ -28,6 +28,7 @@ const (
 func recipe() *provision.Recipe {
 	return &provision.Recipe{
 		Memory:   strings.Join(usualMemory, " "),
+		Profiler: jvm.Profiler,
 		Versions: []provision.Version{{Name: "4.0.8", Needs: jvm.Needs}},
 		Ports:    []string{"client", webPort, bookiePort, bookieAdmin, zooPort, zooPeerPort, zooVotesPort},
 		MaxNodes: 5, TLS: true, Mutual: true, Login: true, Deadline: 5 * time.Minute, // three nodes took 2:36 on a busy machine
@@ -104,7 +105,7 @@ func command(n *provision.Node) (provision.Command, error) {
 		return provision.Command{}, err
 	}
 	if alone(n.Cluster) {
-		args := append(java(n, jvm.Options(n, usualMemory, asked.java)), "-Dpulsar.config.file="+filepath.Join(n.Dir, "standalone.conf"),
+		args := append(java(n, append(jvm.Profiled(n), jvm.Options(n, usualMemory, asked.java)...)), "-Dpulsar.config.file="+filepath.Join(n.Dir, "standalone.conf"),
 			"org.apache.pulsar.PulsarStandaloneStarter", "-nfw", "-nss", "-a", "127.0.0.1", "--num-bookies", "1",
 			"--config", filepath.Join(n.Dir, "standalone.conf"), "--metadata-dir", filepath.Join(n.Data, "metadata"),
 			"--bookkeeper-dir", filepath.Join(n.Data, "bookkeeper"), "--bookkeeper-port", strconv.Itoa(n.Ports[bookiePort]))

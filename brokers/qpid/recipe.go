@@ -24,6 +24,7 @@ var locks embed.FS
 func recipe() *provision.Recipe {
 	return &provision.Recipe{
 		Memory:   strings.Join(usualMemory, " "),
+		Profiler: jvm.Profiler,
 		Versions: []provision.Version{{Name: "10.1.0", Needs: jvm.Needs}},
 		Ports:    []string{"client", "group"}, MaxNodes: 9, TLS: true, Mutual: true, Login: true, Plain: "replication",
 		Install: install, Configure: configure, Command: command, Ready: ready, Formed: formed, Leader: leader, InSync: inSync,

@@ -23,6 +23,7 @@ const (
 func recipe() *provision.Recipe {
 	return &provision.Recipe{
 		Memory:   strings.Join(usualMemory, " "),
+		Profiler: jvm.Profiler,
 		Versions: []provision.Version{{Name: "5.5.0", Needs: jvm.Needs}},
 		Ports:    []string{"client", brokerPort, namesPort}, MaxNodes: 1,
 		Beside:  map[string][]int{brokerPort: {-2}}, // where it serves clients that ask for its "VIP channel"

@@ -8,9 +8,7 @@ package busiest
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
-	"io"
 	"path"
 	"runtime/pprof"
 	"strings"
@@ -63,16 +61,8 @@ func (w *Watch) Stop() {
 // goroutines are left out.
 func (w *Watch) Busiest() Goroutine {
 	<-w.stopped
-	unpacked, err := gzip.NewReader(&w.profile)
-	if err != nil {
-		return Goroutine{}
-	}
-	text, err := io.ReadAll(unpacked)
+	samples, err := unpacked(&w.profile)
 	if err != nil || w.seconds <= 0 {
-		return Goroutine{}
-	}
-	samples, err := parse(text)
-	if err != nil {
 		return Goroutine{}
 	}
 	name, used := most(samples)
@@ -81,9 +71,9 @@ func (w *Watch) Busiest() Goroutine {
 
 // sample is processor time of goroutines with the same stack and owner.
 type sample struct {
+	Stack
 	root  string // the function in which they began (rootOf), with the path of its package
 	owner string
-	used  time.Duration
 }
 
 // rootOf returns the function in which a goroutine began, by its stack from the outermost frame inwards. What only starts goroutines is left
@@ -108,7 +98,7 @@ func most(samples []sample) (name string, used time.Duration) {
 			continue
 		}
 		k := key{s.root, s.owner}
-		sums[k] += s.used
+		sums[k] += s.Used
 		if sums[k] <= used {
 			continue
 		}

@@ -54,12 +54,12 @@ func TestTheBusiestGoroutineIsNamedWithItsOwnerAndItsShare(t *testing.T) {
 
 func TestTheSameFunctionOfAnotherOwnerIsAnotherGoroutine(t *testing.T) {
 	name, used := most([]sample{
-		{"a/b.read", "consumer 0", 30},
-		{"a/b.read", "consumer 1", 40},
-		{"a/b.read", "consumer 0", 20},
-		{"a/b.write", "consumer 0", 45},
-		{"runtime.gcBgMarkWorker", "", 1000},
-		{"", "", 1000},
+		{Stack{Used: 30}, "a/b.read", "consumer 0"},
+		{Stack{Used: 40}, "a/b.read", "consumer 1"},
+		{Stack{Used: 20}, "a/b.read", "consumer 0"},
+		{Stack{Used: 45}, "a/b.write", "consumer 0"},
+		{Stack{Used: 1000}, "runtime.gcBgMarkWorker", ""},
+		{Stack{Used: 1000}, "", ""},
 	})
 	if name != "b.read of consumer 0" || used != 50 {
 		t.Errorf("%q with %d, want b.read of consumer 0 with 50", name, used)

@@ -1,6 +1,8 @@
 package busiest
 
 import (
+	"compress/gzip"
+	"io"
 	"slices"
 	"time"
 
@@ -15,6 +17,33 @@ import (
 //	Line      1: function
 //	Function  1: number    2: name
 //	Label     1: key       2: value
+
+// Stack is processor time of goroutines with the same functions under way.
+type Stack struct {
+	Frames []string // functions with the path of their package, the outermost first
+	Used   time.Duration
+}
+
+// Stacks reads a CPU profile as runtime/pprof writes it.
+func Stacks(profile io.Reader) (stacks []Stack, err error) {
+	samples, err := unpacked(profile)
+	for _, s := range samples {
+		stacks = append(stacks, s.Stack)
+	}
+	return stacks, err
+}
+
+func unpacked(profile io.Reader) ([]sample, error) {
+	unpacked, err := gzip.NewReader(profile)
+	if err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(unpacked)
+	if err != nil {
+		return nil, err
+	}
+	return parse(text)
+}
 
 // field is one field of a message: a number, or bytes.
 type field struct {
@@ -151,11 +180,11 @@ func parse(profile []byte) ([]sample, error) {
 
 // sample reads a sample. The tables must be complete: they come after the samples.
 func (t *tables) sample(stack []field) (sample, error) {
-	var frames []string
+	s := sample{Stack: Stack{Used: time.Duration(last(stack, 2))}}
 	for _, location := range slices.Backward(numbers(stack, 1)) {
-		frames = append(frames, t.text(t.nameOf[t.functionOf[location]]))
+		s.Frames = append(s.Frames, t.text(t.nameOf[t.functionOf[location]]))
 	}
-	s := sample{root: rootOf(frames), used: time.Duration(last(stack, 2))}
+	s.root = rootOf(s.Frames)
 	for _, f := range stack {
 		if f.id != 3 {
 			continue

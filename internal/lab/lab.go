@@ -33,9 +33,11 @@ type Options struct {
 	// Lease is after how long other runners with the same store take over the repetition of one that has died. If 0, it
 	// is store.Lease.
 	Lease time.Duration
-	Keep  bool      // keep the brokers' directories
-	Tool  string    // version of this program
-	Log   io.Writer // log lines of client libraries; nil to drop them
+	Keep  bool // keep the brokers' directories
+	// Profiles is a folder for what the brokers' own profilers find; "": they aren't asked.
+	Profiles string
+	Tool     string    // version of this program
+	Log      io.Writer // log lines of client libraries; nil to drop them
 	// Watch is called with every event, from one goroutine at a time. It must not block for long.
 	Watch func(Event)
 	// NewAgent returns the agent that drives a point. If nil, the agent is in this process.
@@ -79,7 +81,7 @@ func (o Options) withDefaults() Options {
 // store, which can keep no more records.
 func Run(ctx context.Context, runs []study.Run, o Options) (Tally, error) {
 	o = o.withDefaults()
-	l := &lab{options: o, machine: HostFacts(), total: len(runs), pool: newPool(o.Host, o.Keep)}
+	l := &lab{options: o, machine: HostFacts(), total: len(runs), pool: newPool(o.Host, o.Keep, o.Profiles)}
 	defer l.pool.close()
 	if flushes, err := provision.WatchFlushes(); err == nil { // otherwise, for others than root, flushes are not known
 		l.flushes = flushes

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/brokermark/brokermark/internal/catalog"
 	"github.com/brokermark/brokermark/internal/doubt"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
@@ -24,6 +25,14 @@ func checkLimits(s study.Spec) error {
 			return driver.Unsupported("limits."+l.Part, "%v", err)
 		}
 	}
+	if _, hasProcesses := catalog.Started(s.Broker); s.DataInMemory > 0 {
+		if !hasProcesses {
+			return driver.Unsupported("dataInMemory", "%s has no data but in this process", s.Broker)
+		}
+		if err := provision.CanHoldInMemory(); err != nil {
+			return driver.Unsupported("dataInMemory", "%v", err)
+		}
+	}
 	return nil
 }
 
@@ -33,8 +42,15 @@ func (b *bench) noteLimits() {
 	for _, l := range b.spec.Limits.Each() {
 		parts = append(parts, fmt.Sprintf("%s %s", l.Part, limitsOf(l.Limit)))
 	}
+	var texts []string
 	if len(parts) > 0 {
-		b.doubt(doubt.Limits, "the spec's limits held each process to: %s", strings.Join(parts, "; "))
+		texts = append(texts, "the spec's limits held each process to: "+strings.Join(parts, "; "))
+	}
+	if b.spec.DataInMemory > 0 {
+		texts = append(texts, fmt.Sprintf("the broker's data were in memory and not on the disk, at most %s of each node", b.spec.DataInMemory))
+	}
+	if len(texts) > 0 {
+		b.doubt(doubt.Limits, "%s", strings.Join(texts, "; "))
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 type pool struct {
 	host     *provision.Host              // nil if no point starts a broker
 	keep     bool                         // keep the brokers' directories
+	profiles string                       // the folder for their profiles; "": they aren't profiled
 	shared   *sharedBroker                // nil if none runs
 	warmedUp map[*provision.Instance]bool // the shared broker, and that of a single point
 }
@@ -28,8 +29,8 @@ type sharedBroker struct {
 	instance   *provision.Instance
 }
 
-func newPool(h *provision.Host, keep bool) *pool {
-	return &pool{host: h, keep: keep, warmedUp: map[*provision.Instance]bool{}}
+func newPool(h *provision.Host, keep bool, profiles string) *pool {
+	return &pool{host: h, keep: keep, profiles: profiles, warmedUp: map[*provision.Instance]bool{}}
 }
 
 // SharedBroker returns the name of the broker that a point shares with others: points with equal names can be measured on one broker. It
@@ -45,7 +46,7 @@ func SharedBroker(s study.Spec) string {
 	if err != nil {
 		return "" // take returns the error
 	}
-	name, _ := json.Marshal([]any{s.Broker, s.Version, s.Nodes, s.TLS, s.Limits.Broker, settings}) // what was read from a document can be marshalled
+	name, _ := json.Marshal([]any{s.Broker, s.Version, s.Nodes, s.TLS, s.Limits.Broker, s.DataInMemory, settings}) // what was read from a document can be marshalled
 	return string(name)
 }
 
@@ -77,7 +78,7 @@ func (p *pool) take(ctx context.Context, s study.Spec, repetition int, far func(
 	}
 	broker, err = p.host.Start(ctx, provision.Options{
 		Broker: s.Broker, Version: s.Version, Nodes: s.Nodes, TLS: s.TLS != study.TLSOff, Mutual: s.TLS == study.TLSMutual,
-		Server: server, Limits: limitsOf(s.Limits.Broker), Keep: p.keep, Far: far,
+		Server: server, Limits: limitsOf(s.Limits.Broker), DataInMemory: int64(s.DataInMemory), Keep: p.keep, Profiles: p.profiles, Far: far,
 	})
 	if err != nil {
 		return nil, nil, errStart{cause: err}

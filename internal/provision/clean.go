@@ -183,6 +183,7 @@ func (hold Holding) remove() error {
 	switch hold.What {
 	case "run directory":
 		killBelow(hold.Path) // processes whose killed supervisors could not end them
+		letGo(hold.Path)
 		sweepGroups(hold.Path)
 	case "installation":
 		lock, err := openLocked(hold.Path+lockSuffix, os.O_RDONLY, exclusiveNow)

@@ -31,6 +31,9 @@ func testTool(args []string) int {
 		return 1
 	}
 	o := Options{Broker: "testbroker", Nodes: 2, Server: map[string]any{"daemon": true}}
+	if args[1] == "in memory" {
+		o.DataInMemory = 32 << 20
+	}
 	if args[1] == "limited" {
 		o.Limits = Limits{CPU: 1.5}
 	}

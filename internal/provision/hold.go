@@ -58,6 +58,7 @@ func openLocked(path string, flags, lock int) (*os.File, error) {
 
 // remove deletes an instance's directory, its ownership files last, so that the next command can finish an interrupted removal.
 func remove(dir string) error {
+	letGo(dir)
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

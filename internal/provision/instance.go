@@ -177,6 +177,7 @@ func (in *Instance) Stop(ctx context.Context) error {
 		all.Go(func() { m.stop(ctx) })
 	}
 	all.Wait()
+	in.keepProfiles()
 	return in.clear()
 }
 
@@ -201,6 +202,7 @@ func (in *Instance) clear() error {
 	}
 	defer in.release()
 	if in.cluster.keep {
+		letGo(in.cluster.dir)
 		return shut(in.cluster.dir)
 	}
 	if err := remove(in.cluster.dir); err != nil {

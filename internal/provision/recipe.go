@@ -73,6 +73,8 @@ type Recipe struct {
 	// Stop returns the process and the signal that end the node in order. A process named by the node's own files counts only if
 	// it is below the node's supervisor. Nil means SIGTERM to the main process.
 	Stop func(n *Node) (pid int, signal syscall.Signal, err error)
+	// Profiler is the one that comes with the product; its File is "profile" and an ending. Nil: none is known.
+	Profiler *Profiler
 	// Endpoints returns further addresses by role, e.g. "management". Nil if there are none.
 	Endpoints func(n *Node) map[string]string
 }
@@ -141,6 +143,8 @@ type Cluster struct {
 	keep   bool   // dir outlives the instance
 	lent   bool   // another run of the tool has started the instance, which outlives this one
 	limits Limits // of each node
+
+	profiles string // the folder for the nodes' profiles; "": they aren't profiled
 }
 
 // addNode adds the next node; its directory is not made yet.

@@ -30,9 +30,13 @@ type Options struct {
 	Server  map[string]any // server settings by their native names
 	Ports   map[string]int // wanted ports of node 1 by the recipe's names; other ports are chosen freely
 	Limits  Limits         // of each node
+	// DataInMemory is how many bytes of data each node may have, in memory; 0: they are on the disk. They are gone when it is stopped.
+	DataInMemory int64
 	// Far returns the address to advertise to clients for the address of a node's port Recipe.Far: that of a proxy to it. Nil:
 	// there is no such port.
-	Far      func(address string) (told string, err error)
+	Far func(address string) (told string, err error)
+	// Profiles is a folder for what the product's own profiler finds, a file for each node: kafka-1.jfr; "": it isn't asked.
+	Profiles string
 	Keep     bool          // leave the directories behind
 	Deadline time.Duration // for everything after the installation; 0: the recipe's
 }
@@ -182,6 +186,9 @@ func (h *Host) startOnce(ctx context.Context, r *Recipe, install string, o Optio
 			return nil, in.explain(ctx, err, began)
 		}
 	}
+	if err := in.beginProfiles(limited); err != nil {
+		return nil, err
+	}
 	if err := in.arm(); err != nil {
 		return nil, err
 	}
@@ -198,7 +205,7 @@ func (h *Host) create(r *Recipe, install string, o Options) (*Instance, error) {
 	}
 	c := &Cluster{
 		Recipe: r, ID: id, Version: o.Version, Install: install, Settings: o.Server, Login: o.Login, Facts: map[string]string{},
-		host: h, user: user, dir: filepath.Join(h.runs(), id), keep: o.Keep, limits: o.Limits,
+		host: h, user: user, dir: filepath.Join(h.runs(), id), keep: o.Keep, limits: o.Limits, profiles: o.Profiles,
 	}
 	in := newInstance(h, c)
 	in.deadline, in.user = o.Deadline, lock
@@ -244,6 +251,11 @@ func (in *Instance) prepare(o Options) (err error) {
 		in.members = append(in.members, &member{node: n, in: in, ports: taken, expected: true})
 		if err := errors.Join(n.make(), n.MakeDir("data"), n.MakeDir(temp)); err != nil {
 			return err
+		}
+		if o.DataInMemory > 0 {
+			if err := n.holdInMemory(o.DataInMemory); err != nil {
+				return err
+			}
 		}
 		if o.Far != nil {
 			if n.Far, err = o.Far(address(n.Ports[c.Recipe.Far])); err != nil {

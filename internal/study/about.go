@@ -64,6 +64,7 @@ var abouts = []about{
 	{path: "limits.consumer.cpu", doc: "likewise of the consumers' process of a pipeline, or with consumersApart", fallback: "none"},
 	{path: "limits.consumer.memory", doc: "likewise of the consumers' process of a pipeline, or with consumersApart", fallback: "none"},
 	{path: "limits.consumer.io", doc: "likewise of the consumers' process of a pipeline, or with consumersApart", fallback: "none"},
+	{path: "dataInMemory", doc: "hold the data of each node of a broker that is started here in memory (tmpfs), at most so many bytes, such as 4GiB, and not on the disk; for root", fallback: "none: on the disk"},
 	{path: "network.broker.delay", doc: "delay, each way, that a proxy adds between a broker of one node that is started here and all its clients", fallback: "none"},
 	{path: "network.broker.jitter", doc: "the most by which a delay may be longer, drawn evenly; the order on a connection is kept", fallback: "none"},
 	{path: "network.broker.bandwidth", doc: "bytes per second that pass each way on each connection", fallback: "none"},

@@ -6,6 +6,8 @@ const (
 	leastCores  = 0.01 // the smallest share of a core that the kernel can enforce
 	mostCores   = 10_000
 	leastMemory = 4 << 20 // no program can start with less
+
+	leastInMemory = 16 << 20 // a segment of a broker
 )
 
 // partBroker names the broker's nodes in limits; faults name them by number.
@@ -26,6 +28,12 @@ func (l Limits) Each() []PartLimit {
 // limits checks each limit, and that its part exists.
 func (v *validator) limits() {
 	s := v.spec
+	switch {
+	case s.DataInMemory != 0 && len(s.Attach) > 0:
+		v.fail("dataInMemory", "%s", s.lacks(partBroker))
+	case s.DataInMemory != 0 && s.DataInMemory < leastInMemory:
+		v.fail("dataInMemory", "%s is too little; allowed: %s and more", bytesText(s.DataInMemory), Size(leastInMemory))
+	}
 	for _, l := range s.Limits.Each() {
 		path := "limits." + l.Part
 		if l.CPU != 0 {

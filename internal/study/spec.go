@@ -62,6 +62,8 @@ type Spec struct {
 	ConsumersApart bool `json:"consumersApart,omitempty"`
 	// Limits bound the resources of each process of a part that is started here; 0 means no limit.
 	Limits Limits `json:"limits,omitzero"`
+	// DataInMemory is how many bytes of data each node of a broker that is started here may have, in memory; 0: they are on the disk.
+	DataInMemory Size `json:"dataInMemory,omitempty"`
 	// Network slows the connections between parts.
 	Network Network `json:"network,omitzero"`
 	// Place says which agents have a topic's producers and consumers.

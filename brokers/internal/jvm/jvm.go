@@ -54,10 +54,21 @@ func Options(n *provision.Node, usual, asked []string) []string {
 	return append(usual, asked...)
 }
 
+// Profiler is the one that comes with Java; with Profiled in the command line.
+var Profiler = &provision.Profiler{Name: "Java Flight Recorder", File: "profile.jfr"}
+
+// Profiled are the options of java that have it write the node's profile, if one is asked for.
+func Profiled(n *provision.Node) []string {
+	if n.Profile() == "" {
+		return nil
+	}
+	return []string{"-XX:StartFlightRecording=settings=profile,dumponexit=true,filename=" + n.Profile()}
+}
+
 // Command runs java with the product's usual options, those that were asked for, and args: a main class and its arguments.
 func Command(n *provision.Node, usual []string, args ...string) (provision.Command, error) {
 	_, asked, err := Split(n.Cluster.Settings)
-	return provision.Command{Path: "java", Args: append(Options(n, usual, asked), args...)}, err
+	return provision.Command{Path: "java", Args: slices.Concat(Profiled(n), Options(n, usual, asked), args)}, err
 }
 
 // kind returns the same text for two options that exclude each other.

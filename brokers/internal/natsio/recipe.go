@@ -28,10 +28,15 @@ func Recipe(own func(n *provision.Node) Block) *provision.Recipe {
 			return Configure(n, own(n))
 		},
 		Command: func(n *provision.Node) (provision.Command, error) {
-			return provision.Command{Program: program, Args: []string{file(n)}}, nil
+			args := []string{file(n)}
+			if profile := n.Profile(); profile != "" {
+				args = append(args, profile)
+			}
+			return provision.Command{Program: program, Args: args}, nil
 		},
-		Ready:  ready,
-		Formed: Routed,
+		Profiler: &provision.Profiler{Name: "pprof", File: "profile.pb.gz"},
+		Ready:    ready,
+		Formed:   Routed,
 		Endpoints: func(n *provision.Node) map[string]string {
 			return map[string]string{"monitor": "http://" + address(n.Ports["monitor"])}
 		},

@@ -67,6 +67,7 @@ func Recipe(p Protocol) *provision.Recipe {
 		Leader:    leader,
 		InSync:    inSync,
 		Stop:      stop,
+		Profiler:  profiler,
 		Endpoints: endpoints,
 	}
 	if p.SinceFour {

@@ -1,0 +1,16 @@
+//go:build !linux || portable
+
+package provision
+
+import "errors"
+
+// CanHoldInMemory returns an error that says why nodes can't have their data in memory here.
+func CanHoldInMemory() error {
+	return errors.New("only Linux mounts a file system in memory for a broker")
+}
+
+func (n *Node) holdInMemory(int64) error {
+	return &ErrRefused{Broker: n.Cluster.Recipe.Broker, Reason: CanHoldInMemory().Error()}
+}
+
+func letGo(string) {}
