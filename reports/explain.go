@@ -7,10 +7,15 @@
 package reports
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"slices"
+	"strings"
 
+	"github.com/brokermark/brokermark/internal/advise"
 	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/explain"
 	"github.com/brokermark/brokermark/internal/results"
 )
 
@@ -30,12 +35,13 @@ type explained struct {
 }
 
 func explainReport(set *results.Set) (document.Document, error) {
-	d := document.Document{Title: "What was the limit"}
-	d.Say(statusSentence(set.Points))
+	d := document.Document{Title: ExplanationTitle}
+	counted := slices.DeleteFunc(slices.Clone(set.Points), func(p results.Point) bool { return explain.Explains(p.Records[0].Study) })
+	d.Say(statusSentence(counted))
 	var found []explained
 	keptUp := 0
-	for _, l := range results.LoadPointsOf(set.Points) {
-		loads := explain(l)
+	for _, l := range results.LoadPointsOf(counted) {
+		loads := limitsByCause(l)
 		if len(loads) == 0 && l.Used() {
 			keptUp++
 		}
@@ -43,16 +49,22 @@ func explainReport(set *results.Set) (document.Document, error) {
 	}
 	if len(found) > 0 {
 		d.Add(tableOf("", explainColumns, found))
-		d.Say("Each limit is what was seen, not what was proved: only a change of it, such as twice the window, shows that the rate moves.")
+		d.Say("Each limit is what was seen, not what was proved: run --explain changes what may be the limit of a point, and shows whether the rate moves.")
 	}
 	if keptUp > 0 {
 		d.Say(fmt.Sprintf("Not in the table: %s at which the broker kept up, or at which nothing was looked for.", plural(keptUp, "load")))
 	}
+	for _, c := range explain.Cases(set.Records) {
+		if a, ok := c.Decide(set.Records); ok {
+			d.Add(document.Heading{Level: 1, Text: "Does it move: " + a.Of.Spec.Broker + " " + a.Of.Spec.Measure})
+			d.Add(Explanation(a).Blocks...)
+		}
+	}
 	return d, nil
 }
 
-// explain gathers the repetitions of a load by their limit. The list is empty if the load kept up.
-func explain(l results.LoadPoint) []explained {
+// limitsByCause gathers the repetitions of a load by their limit. The list is empty if the load kept up.
+func limitsByCause(l results.LoadPoint) []explained {
 	var list []explained
 	for _, r := range l.Records {
 		limits, asked := results.LimitsOf(r)
@@ -102,4 +114,55 @@ func placeColumns(i int, name, seen string) []columnOf[explained] {
 		textColumn(document.Column{Key: name, Name: name}, cause),
 		textColumn(document.Column{Key: name + "_seen", Name: seen, Wide: true}, evidence),
 	}
+}
+
+// ExplanationTitle is that of the report, and of what run --explain adds to a run.
+const ExplanationTitle = "What was the limit"
+
+// Explanation says of each change that was tried whether the rate moved.
+func Explanation(a explain.Answer) document.Document {
+	d := document.Document{Title: ExplanationTitle}
+	d.Say(fmt.Sprintf("The limit of %s: %s. Repetitions with and without a change took turns; they are no results of the point.",
+		explainedPoint(a.Of), a.Case.Limit()))
+	for _, t := range a.Tried {
+		d.Add(document.Verdict{About: results.Capital(t.Change.Name), Finding: triedFinding(t), Detail: triedDetail(a, t)})
+	}
+	return d
+}
+
+// explainedPoint names a point by what its unchanged repetitions are called: "nats peak".
+func explainedPoint(r results.Record) string {
+	name, _, _ := strings.Cut(r.Label, ", "+explain.Unchanged)
+	return name
+}
+
+func triedFinding(t explain.Tried) string {
+	switch {
+	case t.Why != "":
+		return "Undecided: " + t.Why + "."
+	case t.Verdict == explain.Moved:
+		return "The rate moved: " + t.Change.Moved + "."
+	case t.Verdict == explain.Contra:
+		return "The rate moved, but the other way: the change does something else than to help with the limit."
+	case t.Verdict == explain.Stayed:
+		return "The rate didn't move: " + t.Change.Stayed + "."
+	}
+	return "Undecided: the repetitions scatter too much, or are too few."
+}
+
+// triedDetail is such as "With inFlight.messages 20: throughput 1.00k/s (0.99–1.01k/s) → 2.00k/s (…), 2.00× [1.98–2.02×] (3 repetitions each);
+// with the change the limit was cpu."
+func triedDetail(a explain.Answer, t explain.Tried) string {
+	if t.Why != "" {
+		return ""
+	}
+	text := fmt.Sprintf("With %s: %s %s → %s", t.Spec.InWords(t.Change.Path), a.Metric.Name, advise.Figure(a.Metric, a.Before), advise.Figure(a.Metric, t.With))
+	if !math.IsNaN(t.Rate.Estimate) {
+		text += ", " + changeText(t.Rate)
+	}
+	repetitions := plural(len(t.With), "repetition") + " each"
+	if len(t.With) != len(a.Before) {
+		repetitions = fmt.Sprintf("%d repetitions and %d", len(a.Before), len(t.With))
+	}
+	return text + fmt.Sprintf(" (%s); with the change the limit was %s.", repetitions, cmp.Or(t.Then, "not shown"))
 }

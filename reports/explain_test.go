@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/brokermark/brokermark/internal/explain"
+	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
 )
@@ -32,5 +34,35 @@ func TestTheLimitOfEveryLoadIsInATableAndThoseThatKeptUpAreCounted(t *testing.T)
 	}
 	if text := string(rendered(t, d, "markdown", 0)); !strings.Contains(text, "Not in the table: 1 load") {
 		t.Errorf("what kept up is not counted: %s", text)
+	}
+}
+
+func TestAnExplanationIsBelowTheTableAndNoRowOfIt(t *testing.T) {
+	search := demo(1)[0]
+	c := explain.Case{Study: explain.StudyPrefix + "1", Cause: "client-window"}
+	for rate, want := range map[float64]string{
+		2000: "The rate moved: unconfirmed messages had no place in the window.",
+		500:  "The rate moved, but the other way",
+		1003: "The rate didn't move: the window is full because of something else.",
+		0:    "Undecided: no repetition with the change ended ok; the last: failed: it fell over.",
+	} {
+		records := []store.Record{search}
+		for change, at := range map[string]float64{explain.Unchanged: 1000, "twice the window": rate} {
+			for i := range 3 {
+				r := store.Record{
+					Study: c.Study, PointID: change, Label: "nats peak, " + change, Axes: c.Axes(change), Repetition: i + 1, Status: store.OK,
+					Spec: study.Spec{Broker: "nats", Measure: study.MeasurePeak}, Result: &store.Result{Given: map[string]float64{results.KeyThroughput: at}},
+				}
+				if at == 0 {
+					r.Status, r.Reason, r.Result = store.Failed, "it fell over", nil
+				}
+				records = append(records, r)
+			}
+		}
+		d := build(t, "explain", records)
+		text := strings.Join(strings.Fields(string(rendered(t, d, "markdown", 0))), " ")
+		if len(d.Tables()[0].Rows) != 1 || !strings.Contains(text, want) || !strings.Contains(text, "The limit of nats peak: client-window.") {
+			t.Errorf("%g: %d rows, no %q in\n%s", rate, len(d.Tables()[0].Rows), want, text)
+		}
 	}
 }

@@ -20,6 +20,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/advise"
 	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/explain"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/unit"
 )
@@ -45,7 +46,7 @@ func recommendReport(set *results.Set) (document.Document, error) {
 		return d, err
 	}
 	ofNone := slices.DeleteFunc(slices.Clone(set.Points), func(p results.Point) bool {
-		return ofTuning(p) || slices.ContainsFunc(cases, func(c *advise.Case) bool { return c.Contains(p.ID) })
+		return ofTuning(p) || explain.Explains(p.Records[0].Study) || slices.ContainsFunc(cases, func(c *advise.Case) bool { return c.Contains(p.ID) })
 	})
 	tuned := addTunings(&d, set)
 	sweeps := sweepsOf(ofNone)

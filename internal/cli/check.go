@@ -68,6 +68,9 @@ func identities(points []study.Point, refused map[string]string) (lines []string
 const shownPoints = 40
 
 func (s *shell) check(ctx context.Context, o checkOptions, args []string) error {
+	if err := o.workload.explainsHere(o.agents); err != nil {
+		return err
+	}
 	if err := o.gates.open(gate.Parse); err != nil {
 		return err
 	}
@@ -121,6 +124,7 @@ func (s *shell) check(ctx context.Context, o checkOptions, args []string) error 
 		return err
 	}
 	d.Say(sum)
+	d.Say(o.workload.explainPlan(p))
 	for _, line := range identities(points, refused) {
 		d.Say(line)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/brokermark/brokermark/internal/lab"
 	"github.com/brokermark/brokermark/internal/render"
 	"github.com/brokermark/brokermark/internal/secret"
+	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/watch"
 )
 
@@ -24,6 +25,7 @@ type progress struct {
 	out     io.Writer
 	size    func() int // columns; nil where out is no terminal
 	now     watch.Follower
+	quiet   bool // figures of repetitions that end ok are no results
 	several bool // there are several studies, whose points may look alike
 	over    bool // nothing is drawn any more
 	drawn   int  // lines on the screen to be redrawn
@@ -120,7 +122,9 @@ func (p *progress) event(e lab.Event) {
 			p.print(finished(e, p.several) + whose)
 		}
 	case lab.Ended:
-		p.print(finished(e, p.several))
+		if !p.quiet || e.Record.Status != store.OK {
+			p.print(finished(e, p.several))
+		}
 	}
 }
 

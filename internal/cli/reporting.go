@@ -7,6 +7,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -14,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/explain"
 	"github.com/brokermark/brokermark/internal/gate"
 	"github.com/brokermark/brokermark/internal/lab"
 	"github.com/brokermark/brokermark/internal/page"
@@ -117,7 +119,11 @@ func (s *shell) report(ctx context.Context, o reportOptions, folders, args []str
 		return err
 	}
 	defer o.gates.close()
-	records, err := readStore(ctx, o.store, o.where)
+	read := readStore
+	if name == "explain" {
+		read = readAll
+	}
+	records, err := read(ctx, o.store, o.where)
 	if err != nil {
 		return err
 	}
@@ -193,8 +199,18 @@ func reportTable() string {
 	return b.String()
 }
 
-// readStore reads the records of a store that match the selection where, or all if it is "".
+// readStore reads the records of a store that match the selection where, or all if it is "". What only explains a limit is no result: it is
+// left out, unless the selection names a study or a point.
 func readStore(ctx context.Context, path, where string) ([]store.Record, error) {
+	records, err := readAll(ctx, path, where)
+	if names := results.SelectionNames(where); slices.Contains(names, "study") || slices.Contains(names, "point") {
+		return records, err
+	}
+	return slices.DeleteFunc(records, func(r store.Record) bool { return explain.Explains(r.Study) }), err
+}
+
+// readAll reads the explanations, too.
+func readAll(ctx context.Context, path, where string) ([]store.Record, error) {
 	return store.Collect(eachStored(ctx, path, where))
 }
 

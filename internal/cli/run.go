@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,6 +39,7 @@ type runOptions struct {
 	gates     gates
 	watching  watching
 	agents    agents
+	profiles  string   // the folder for what profilers find in repetitions that leave no record; "": there are none
 	question  question // what of the plan is worth its time, what is to run after it, and the answer that stands for the summary; nil: all, and none
 }
 
@@ -74,6 +76,10 @@ makes a point of each value; several lists make all their combinations. Flags
 override what a study says; a setting that two of them give is refused. What
 the store holds already is not run again, unless it failed or was void, or you
 say --again.
+
+--explain then repeats a single point with and without a change of what was its
+limit, such as twice the window, and says whether the rate moves. Neither that
+nor a repetition with profilers, for flame graphs, counts among its results.
 
 --format jsonl prints one flat object per repetition on stdout and nothing
 else, also for what was stored before. The first Ctrl-C records what is under
@@ -123,6 +129,9 @@ func (s *shell) run(ctx context.Context, o runOptions, args []string) error {
 	if err := checkFormat(o.format, "table", "jsonl"); err != nil {
 		return err
 	}
+	if err := o.workload.explainsHere(o.agents); err != nil {
+		return err
+	}
 	if err := o.gates.open(gate.Parse); err != nil {
 		return err
 	}
@@ -132,7 +141,11 @@ func (s *shell) run(ctx context.Context, o runOptions, args []string) error {
 		return err
 	}
 	o.available = o.available || slices.Contains(args, proof.Name) // that study is over whatever there is
-	return s.carryOut(ctx, o, p)
+	err = s.carryOut(ctx, o, p)
+	if !o.workload.explain || err != nil && codeOf(err) != exitGate {
+		return err
+	}
+	return cmp.Or(s.explainRun(ctx, o, p), err)
 }
 
 // carryOut runs a plan.
@@ -192,6 +205,10 @@ func (s *shell) carryOut(ctx context.Context, o runOptions, p plan) error {
 		Enough: limit.of,
 		Host:   host, Store: st, Append: r.under.keeps(outbox.Append), Again: o.again, Keep: o.keep, Tool: toolVersion(), Log: log,
 		Watch: func(e lab.Event) { r.event(ctx, e) },
+	}
+	if o.profiles != "" {
+		view.quiet = true
+		how.Profiles, how.Append = o.profiles, r.under.keeps(func(context.Context, store.Record) error { return nil })
 	}
 	if o.question != nil {
 		o.question.begin(st, missing, view.say)
@@ -304,7 +321,7 @@ func (r *running) finish(p plan, t lab.Tally, err, unstored error) error {
 	case r.outErr != nil:
 		return fmt.Errorf("write to stdout: %w", r.outErr)
 	}
-	if r.options.question != nil && (t.OK+t.Skipped > 0 || len(p.runs) == 0) {
+	if r.options.question != nil && (t.OK+t.Skipped > 0 || len(p.runs) == 0 || r.options.profiles != "") {
 		return r.options.question.finish(r.sh)
 	}
 	if r.options.format == "table" && !foundNoBroker(p, t) { // else the lines above have said all there is

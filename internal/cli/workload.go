@@ -80,16 +80,17 @@ func addAxisFlags(c *cobra.Command, flags []axisFlag) {
 
 // workload are the flags that say what to run. The commands run and check share them; the parts of a pipeline use some.
 type workload struct {
-	sh     *shell
-	flags  *pflag.FlagSet // among them axisFlags and loginFlags
-	sets   []string
-	more   []string // axes, such as inFlight.messages=100,1000
-	repeat once
-	quick  bool
-	scale  string
-	only   []string
-	attach []string
-	trust  bool
+	sh      *shell
+	flags   *pflag.FlagSet // among them axisFlags and loginFlags
+	sets    []string
+	more    []string // axes, such as inFlight.messages=100,1000
+	repeat  once
+	quick   bool
+	explain bool
+	scale   string
+	only    []string
+	attach  []string
+	trust   bool
 
 	driver   string // the name of a driver file of the OpenMessaging Benchmark; empty without one
 	ofDriver exchange.OMBDriver
@@ -105,6 +106,7 @@ func (s *shell) workload(c *cobra.Command) *workload {
 	f.StringArrayVar(&w.more, "axis", nil, "vary a setting by `path=list`, such as inFlight.messages=100,1000; repeatable")
 	f.Var(&w.repeat, "repeat", "`number` of repetitions of every point, or 'until 5%': as many as make the interval so narrow, at most 20")
 	f.BoolVar(&w.quick, "quick", false, "a few seconds per point, for a first look")
+	f.BoolVar(&w.explain, "explain", false, "of one point: then change what may be its limit, and show whether the rate moves")
 	f.StringVar(&w.scale, "scale", "", "`size` of a study: full, or one that its document names, such as quick")
 	f.StringSliceVar(&w.only, "only", nil, "`names` of the study's experiments; the others are left out")
 	f.BoolVar(&w.trust, "trust-spec", false, "let a study file choose passwords, keys and files to send, and any server setting")
@@ -182,7 +184,7 @@ func (w *workload) load(args []string) (plan, error) {
 			}
 		}
 	}
-	return p, nil
+	return p, w.explainable(p)
 }
 
 // objectives returns, by point ID, what points should reach. Points without objectives are left out.
