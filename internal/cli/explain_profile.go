@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime/pprof"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/brokermark/brokermark/internal/catalog"
 	"github.com/brokermark/brokermark/internal/explain"
@@ -35,13 +37,29 @@ func (s *shell) profileRun(ctx context.Context, o runOptions, e *explained, poin
 	if drawn, _ := filepath.Glob(filepath.Join(p.folder, "*.svg")); len(drawn) > 0 && !o.again {
 		return p.finish(s)
 	}
-	if err := os.MkdirAll(p.folder, 0o755); err != nil {
+	if err := makeOwn(p.folder); err != nil {
 		return err
 	}
 	e.first = "explain: one repetition with profilers, which doesn't count"
 	defer p.end()
 	third := runOptions{store: o.store, format: "table", log: o.log, again: true, keep: o.keep, question: p, profiles: p.folder}
 	return s.carryOut(ctx, third, plan{points: []study.Point{point}, runs: []study.Run{{Point: point, Repetition: 1}}})
+}
+
+// makeOwn makes a folder, or finds it if this user made it: in one of another user, files that are written may be links.
+func makeOwn(folder string) error {
+	err := os.Mkdir(folder, 0o755)
+	if !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	info, err := os.Lstat(folder)
+	if err != nil {
+		return err
+	}
+	if s, ok := info.Sys().(*syscall.Stat_t); !info.IsDir() || !ok || int(s.Uid) != os.Geteuid() {
+		return hinted(badInput("--explain: %s is there, and is no folder that this user made", folder), "move it away, or keep the store elsewhere with --store")
+	}
+	return nil
 }
 
 // begin implements question.

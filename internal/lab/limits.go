@@ -29,7 +29,7 @@ func checkLimits(s study.Spec) error {
 		if !hasProcesses {
 			return driver.Unsupported("dataInMemory", "%s has no data but in this process", s.Broker)
 		}
-		if err := provision.CanHoldInMemory(); err != nil {
+		if err := provision.CanHoldInMemory(int64(s.DataInMemory) * int64(s.Nodes)); err != nil {
 			return driver.Unsupported("dataInMemory", "%v", err)
 		}
 	}

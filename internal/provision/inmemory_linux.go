@@ -10,12 +10,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// CanHoldInMemory returns an error that says why nodes can't have their data in memory here; nil if they can. It changes nothing.
-func CanHoldInMemory() error {
+// CanHoldInMemory returns an error that says why nodes can't have so many bytes of data in memory here, all together; nil if they can. It
+// changes nothing.
+func CanHoldInMemory(bytes int64) error {
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var data [2]unix.CapUserData
 	if err := unix.Capget(&header, &data[0]); err != nil || data[0].Effective&(1<<unix.CAP_SYS_ADMIN) == 0 {
 		return errors.New("this user may not mount a file system in memory; root may, unless a container forbids it")
+	}
+	var memory unix.Sysinfo_t
+	if err := unix.Sysinfo(&memory); err != nil {
+		return fmt.Errorf("how much memory there is can't be read: %w", err)
+	}
+	if has := memory.Totalram * uint64(memory.Unit); uint64(bytes) > has/2 {
+		return fmt.Errorf("%d MiB for all nodes are more than half of this machine's memory, which has %d MiB", bytes>>20, has>>20)
 	}
 	return nil
 }

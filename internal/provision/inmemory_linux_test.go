@@ -23,13 +23,16 @@ func mounted(t *testing.T, id string) bool {
 
 func inMemory(t *testing.T) {
 	t.Helper()
-	if err := CanHoldInMemory(); err != nil {
+	if err := CanHoldInMemory(1); err != nil {
 		testkit.Without(t, "%v", err)
 	}
 }
 
 func TestDataInMemoryAreBoundedAndGoneAfterTheStop(t *testing.T) {
 	inMemory(t)
+	if err := CanHoldInMemory(1 << 50); err == nil || !strings.Contains(err.Error(), "are more than half of this machine's memory") {
+		t.Errorf("more than there is: %v", err)
+	}
 	h := newHost(t)
 	in := start(t, h, Options{DataInMemory: 32 << 20})
 	var fs unix.Statfs_t
