@@ -41,7 +41,7 @@ func advised(seed int64, contenders ...planted) (Advice, int) {
 	for _, run := range Order(points, seed, nil) {
 		if c.Wants(records, run.Point.ID, run.Repetition) {
 			i := slices.IndexFunc(contenders, func(p planted) bool { return p.Name == run.Point.Axes[ContenderAxis] })
-			records = append(records, contenders[i].Measure(run.Point, run.Repetition, rng))
+			records = append(records, contenders[i].Measure(*run.Point, run.Repetition, rng))
 		}
 	}
 	return c.Decide(records), len(records)

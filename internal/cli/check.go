@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -330,17 +331,34 @@ func summary(ctx context.Context, o checkOptions, p plan, refused map[string]str
 	if err != nil {
 		return "", err
 	}
+	type estimate struct {
+		seconds float64
+		broker  int // its place among those that points share; 0: none
+	}
+	estimates, brokers := map[*study.Point]estimate{}, map[string]int{}
 	seconds, have, shared, unknown := 0.0, 0, study.Started{}, false
 	for _, r := range p.runs {
-		if _, ok := done[r.Point.ID][r.Repetition]; ok && !o.again {
+		_, isStored := done[r.Point.ID][r.Repetition]
+		if isStored && !o.again {
 			have++
-		} else if refused[r.Point.ID] == "" {
-			spec := r.Point.Spec
-			seconds += repetitionSeconds(spec)
-			if key := lab.SharedBroker(spec); key != "" {
-				seconds += shared.Seconds(fmt.Sprint(r.Repetition, key), spec)
+			continue
+		}
+		if refused[r.Point.ID] != "" {
+			continue
+		}
+		e, known := estimates[r.Point]
+		if !known {
+			e.seconds = repetitionSeconds(r.Point.Spec)
+			if name := lab.SharedBroker(r.Point.Spec); name != "" {
+				e.broker = cmp.Or(brokers[name], len(brokers)+1)
+				brokers[name] = e.broker
 			}
-			unknown = unknown || study.EstimateIsRough(spec)
+			estimates[r.Point] = e
+			unknown = unknown || study.EstimateIsRough(r.Point.Spec)
+		}
+		seconds += e.seconds
+		if e.broker > 0 {
+			seconds += shared.Seconds(fmt.Sprint(r.Repetition, " ", e.broker), r.Point.Spec)
 		}
 	}
 	text := fmt.Sprintf("%s, %s", counted(len(p.different()), "point"), counted(len(p.runs), "repetition"))

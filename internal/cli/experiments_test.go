@@ -27,7 +27,7 @@ func firstOfEach(points []study.Point) []study.Run {
 			seen = append(seen, e)
 			p.Spec.BrokerWarmup = min(p.Spec.BrokerWarmup, study.Duration(2*time.Second)) // what is measured is not looked at
 			p.ID = p.Spec.ID()
-			runs = append(runs, study.Run{Point: p, Repetition: 1})
+			runs = append(runs, study.Run{Point: &p, Repetition: 1})
 		}
 	}
 	slices.SortStableFunc(runs, func(a, b study.Run) int {

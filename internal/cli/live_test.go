@@ -20,7 +20,7 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-var anyRun = study.Run{Point: study.Point{ID: "1", Label: "kafka messageSize=100 delivery=at-least-once", Spec: study.Spec{Broker: "kafka"}}, Repetition: 2}
+var anyRun = study.Run{Point: &study.Point{ID: "1", Label: "kafka messageSize=100 delivery=at-least-once", Spec: study.Spec{Broker: "kafka"}}, Repetition: 2}
 
 // atLoad is what the lab tells while a trial at 12,000/s runs.
 func atLoad(f *watch.Follower) {

@@ -198,7 +198,7 @@ func (p plan) without(missing map[product]error, view *progress) (plan, error) {
 	}
 	gone := func(point study.Point) bool { return starts(point.Spec) && missing[productOf(point.Spec)] != nil }
 	p.points = slices.DeleteFunc(slices.Clone(p.points), gone)
-	p.runs = slices.DeleteFunc(slices.Clone(p.runs), func(r study.Run) bool { return gone(r.Point) })
+	p.runs = slices.DeleteFunc(slices.Clone(p.runs), func(r study.Run) bool { return gone(*r.Point) })
 	if len(p.runs) == 0 {
 		return p, &failure{
 			code: exitBroker, err: errors.New("none of the brokers can be started on this machine"), hint: "brokermark doctor says what is missing",

@@ -26,7 +26,7 @@ func TestEveryAcceptedRideIsCountedOnceThoughPartsDie(t *testing.T) {
 	for _, p := range points {
 		short := p.Axes["sweep"] == "every part" && slices.Contains([]string{"balancer killed", "broker killed", "consumer paused"}, p.Axes["part"])
 		if short || testkit.Thorough() {
-			runs = append(runs, study.Run{Point: p, Repetition: 1})
+			runs = append(runs, study.Run{Point: &p, Repetition: 1})
 		}
 	}
 	if len(runs) < 3 || testkit.Thorough() && len(runs) != 25 {

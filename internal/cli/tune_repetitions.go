@@ -78,7 +78,7 @@ func (t *tuned) next(records []store.Record) (runs []study.Run, err error) {
 		if err != nil {
 			return nil, err
 		}
-		runs = append(runs, study.Run{Point: p, Repetition: step.Repetition})
+		runs = append(runs, study.Run{Point: &p, Repetition: step.Repetition})
 	}
 	t.about = about
 	if t.say != nil && about != "" {

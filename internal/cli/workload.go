@@ -161,16 +161,23 @@ func (w *workload) load(args []string) (plan, error) {
 	if found, err = w.sized(found); err != nil {
 		return p, err
 	}
+	var of [][]study.Point // by study
+	budget := new(study.Budget)
 	for _, s := range found {
 		if err := w.override(s); err != nil {
 			return p, err
 		}
-		points, err := s.Points()
+		points, err := s.PointsWithin(budget)
 		if err != nil {
 			return p, err
 		}
-		p.studies = append(p.studies, s)
-		p.points = append(p.points, points...)
+		p.studies, of = append(p.studies, s), append(of, points)
+	}
+	p.points = slices.Concat(of...) // to which the runs refer
+	from := 0
+	for i, s := range found {
+		points := p.points[from:][:len(of[i])]
+		from += len(points)
 		seed := cmp.Or(s.Seed, rand.Int64())
 		for _, r := range study.Order(points, s.Repeats, seed, lab.SharedBroker) {
 			if key := (repetition{r.Point.ID, r.Repetition}); !planned[key] {

@@ -37,7 +37,7 @@ func simSpec(edit func(*study.Spec)) study.Spec {
 func runsOf(specs ...study.Spec) []study.Run {
 	var runs []study.Run
 	for i, s := range specs {
-		runs = append(runs, study.Run{Point: study.Point{ID: s.ID(), Study: "test", Label: fmt.Sprint("point ", i), Spec: s}, Repetition: 1})
+		runs = append(runs, study.Run{Point: &study.Point{ID: s.ID(), Study: "test", Label: fmt.Sprint("point ", i), Spec: s}, Repetition: 1})
 	}
 	return runs
 }

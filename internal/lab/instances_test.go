@@ -27,7 +27,7 @@ func TestARepetitionHasASharedBrokerOfItsOwnAndNoOtherIsUp(t *testing.T) {
 			points = append(points, study.Point{ID: s.ID(), Study: "test", Label: fmt.Sprint(limit, topics), Spec: s})
 		}
 	}
-	points = append(points, study.Point{ID: "fresh-point", Study: "test", Label: "fresh", Spec: natsSpec(nil)}, runsOf(simSpec(nil))[0].Point)
+	points = append(points, study.Point{ID: "fresh-point", Study: "test", Label: "fresh", Spec: natsSpec(nil)}, *runsOf(simSpec(nil))[0].Point)
 	measuredOn := map[string]map[string]bool{} // instances, by server and repetition
 	_, err := lab.Run(t.Context(), study.Order(points, 2, 1, lab.SharedBroker), lab.Options{
 		Store: db, Host: h, Log: testLog{t},

@@ -190,7 +190,7 @@ func TestStoredRepetitionsAreSkippedAndAbortedOnesRunAgain(t *testing.T) {
 	}
 	var points []study.Point
 	for _, r := range runsOf(good, refused, cut) {
-		points = append(points, r.Point)
+		points = append(points, *r.Point)
 	}
 	const repeats = 2
 	runs := study.Order(points, repeats, 1, lab.SharedBroker)

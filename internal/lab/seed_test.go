@@ -22,7 +22,7 @@ func drawsOf(t *testing.T, broker string, seed int64, repetition int) drawn {
 	s := study.Defaults()
 	s.Broker, s.Seed, s.Load = broker, seed, study.Load{Shape: "poisson", Rate: 100}
 	s.KeyDistributor, s.Keys, s.ConsumerDelay, s.ConsumerDelays = "RANDOM", 10, 1000, "exponential"
-	r := Blank(study.Run{Point: study.Point{ID: s.ID(), Spec: s}, Repetition: repetition}, store.Host{}, "")
+	r := Blank(study.Run{Point: &study.Point{ID: s.ID(), Spec: s}, Repetition: repetition}, store.Host{}, "")
 	b := &bench{spec: s, record: &r}
 	fixed, err := b.schedule()
 	third, err3 := b.arrivals(100, 3)

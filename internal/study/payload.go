@@ -27,16 +27,25 @@ type samples struct {
 	err    error
 }
 
+// Of all studies of a command together.
 const (
-	maxSamples  = 64 << 20  // bytes: all samples are kept in memory
-	maxPayloads = 1_000_000 // of all files together
+	maxSamples  = 64 << 20 // bytes of the files that payloads are taken from: all of them are kept in memory
+	maxPayloads = 1_000_000
 )
 
-// library reads payload files, each once.
+// library looks payload files up for a study, each once.
 type library struct {
 	document string // path of the study's document
 	files    fs.FS  // the study's own files, with the payloads that its document names, or nil
 	found    map[source]samples
+	shelf    *shelf
+}
+
+// shelf keeps what was read for all studies of a command. A file of several names is kept once.
+type shelf struct {
+	held     map[source]samples // by the file's real path
+	bytes    int64              // that were read of them
+	payloads int
 }
 
 // source is the origin of payloads in a spec.
@@ -74,7 +83,23 @@ func (l *library) inside(from source) samples {
 	if !fs.ValidPath(from.name) {
 		return samples{err: fmt.Errorf("%q is outside of the study's own folder", from.name)}
 	}
-	return load(l.files, from.name, from.column)
+	return l.shipped(from)
+}
+
+// shipped reads one of the study's own files.
+func (l *library) shipped(from source) samples {
+	return l.load(l.files, from.name, source{name: l.document + "\x00" + from.name, column: from.column})
+}
+
+// realPath is the path of a file without links, from the root.
+func realPath(path string) string {
+	if to, err := filepath.EvalSymlinks(path); err == nil {
+		path = to
+	}
+	if to, err := filepath.Abs(path); err == nil {
+		path = to
+	}
+	return path
 }
 
 // confined reads a file that an untrusted document names.
@@ -84,7 +109,7 @@ func (l *library) confined(from source) samples {
 		return samples{err: err}
 	}
 	defer root.Close()
-	s := load(root.FS(), filepath.ToSlash(name), from.column)
+	s := l.load(root.FS(), filepath.ToSlash(name), source{name: realPath(filepath.Join(dir, name)), column: from.column})
 	s.path = filepath.Join(dir, name)
 	return s
 }
@@ -133,7 +158,7 @@ func folderIn(dir, name string) (*os.Root, error) {
 func (l *library) read(name, column string) samples {
 	if l.files != nil && fs.ValidPath(name) {
 		if _, err := fs.Stat(l.files, name); err == nil {
-			return load(l.files, name, column)
+			return l.shipped(source{name: name, column: column})
 		}
 	}
 	tried := []string{name}
@@ -142,7 +167,7 @@ func (l *library) read(name, column string) samples {
 	}
 	for _, path := range tried {
 		if _, err := os.Stat(path); err == nil {
-			return load(disk{}, path, column)
+			return l.load(disk{}, path, source{name: realPath(path), column: column})
 		} else if !errors.Is(err, fs.ErrNotExist) {
 			return samples{err: fmt.Errorf("payloads can't be read: %w", err)}
 		}
@@ -150,10 +175,14 @@ func (l *library) read(name, column string) samples {
 	return samples{err: fmt.Errorf("no file or directory %q here, beside the study or one folder above it; without it (payloadFile: \"\") payloads are made up", name)}
 }
 
-func load(files fs.FS, path, column string) samples {
-	s := samples{path: path}
+// load reads a file or a directory, unless the shelf has it.
+func (l *library) load(files fs.FS, path string, as source) samples {
+	s, held := l.shelf.held[as]
+	if s.path = path; held {
+		return s
+	}
 	sum := sha256.New()
-	total := 0
+	total, left := l.shelf.bytes, maxPayloads-l.shelf.payloads
 	err := fs.WalkDir(files, path, func(name string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -161,15 +190,15 @@ func load(files fs.FS, path, column string) samples {
 		if info, err := fs.Stat(files, name); err != nil || !info.Mode().IsRegular() {
 			return err
 		}
-		body, err := bounded.FileIn(files, name, maxSamples-int64(total))
+		body, err := bounded.FileIn(files, name, maxSamples-total)
 		if errors.Is(err, bounded.ErrTooLong) {
-			return fmt.Errorf("more than %s of samples", Size(maxSamples))
+			return fmt.Errorf("more than %s of samples in all, with %s", Size(maxSamples), name)
 		}
 		if err != nil {
 			return err
 		}
-		total += len(body)
-		held, err := payloadsIn(name, body, column)
+		total += int64(len(body))
+		held, err := payloadsIn(name, body, as.column)
 		if err != nil {
 			return err
 		}
@@ -182,8 +211,8 @@ func load(files fs.FS, path, column string) samples {
 			s.sizes = s.sizes.with(Size(len(p.body)))
 			s.bodies = append(s.bodies, p.body)
 		}
-		if len(s.bodies) > maxPayloads {
-			return fmt.Errorf("more than %d payloads", maxPayloads)
+		if len(s.bodies) > left {
+			return fmt.Errorf("more than %d payloads in all, with %s", maxPayloads, name)
 		}
 		return nil
 	})
@@ -194,6 +223,7 @@ func load(files fs.FS, path, column string) samples {
 		return samples{err: fmt.Errorf("payloads can't be read: %w", err)}
 	}
 	s.digest = hex.EncodeToString(sum.Sum(nil)[:16])
+	l.shelf.held[as], l.shelf.bytes, l.shelf.payloads = s, total, l.shelf.payloads+len(s.bodies)
 	return s
 }
 

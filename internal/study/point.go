@@ -64,58 +64,38 @@ func (s *Study) Axes() []Axis {
 	return out
 }
 
-const (
-	maxPoints   = 100_000
-	maxSettings = 5_000_000 // the given ones of all points together: each takes about 150 bytes
-	enoughWrong = 50        // number of problems after which expansion stops
-)
+// enoughWrong is the number of problems after which expansion stops.
+const enoughWrong = 50
 
-// Points expands the study: every combination of its axes and every explicit point, completed by defaults and validated, in the
-// order written; of equal points the first. It reads payload files. It reports all problems together, as *Errors.
-func (s *Study) Points() ([]Point, error) {
-	lib := &library{document: s.File, files: s.Files, found: map[source]samples{}}
+// Points expands the study: every combination of its axes and every explicit point, completed by defaults and
+// validated, in the order written; of equal points the first. It reads payload files. What is wrong comes together, as
+// *Errors.
+func (s *Study) Points() ([]Point, error) { return s.PointsWithin(new(Budget)) }
+
+// PointsWithin is Points of one of several studies, which share a budget.
+func (s *Study) PointsWithin(b *Budget) ([]Point, error) {
+	if b.shelf.held == nil {
+		b.shelf.held = map[source]samples{}
+	}
+	lib := &library{document: s.File, files: s.Files, found: map[source]samples{}, shelf: &b.shelf}
 	e := &expansion{study: s, lib: lib, seen: map[string]bool{}}
-	total, settings := 0, 0
-	for _, w := range s.sweeps {
-		n := 1
-		for _, a := range w.axes {
-			n *= len(a.values)
-			if n > maxPoints {
-				break
-			}
-		}
-		if total += n; total > maxPoints {
-			e.add(place{file: s.File}, "axes", "more than %d points", maxPoints)
-			return nil, e.err()
-		}
-		given := s.base.weight() + w.set.weight()
-		for _, a := range w.axes {
-			most := 0
-			for _, c := range a.values {
-				most = max(most, c.set.weight())
-			}
-			given += most
-		}
-		if settings += n * given; settings > maxSettings {
-			e.add(place{file: s.File}, "axes", "%d points of %d settings each; allowed: %d settings in all", n, given, maxSettings)
-			return nil, e.err()
-		}
+	if b.take(e); len(e.found) > 0 {
+		return nil, e.err()
 	}
 	for _, w := range s.sweeps {
 		e.sweep(w)
 	}
-	if err := e.err(); err != nil {
-		return nil, err
-	}
-	if len(e.points) == 0 {
-		if slices.ContainsFunc(s.sweeps, func(w sweep) bool { return len(w.exclude) > 0 }) {
-			e.add(place{file: s.File}, "exclude", "no point is left")
-		} else {
-			e.add(place{file: s.File}, "points", "there are none; a study has one at least")
-		}
+	switch b.repeat(e); {
+	case len(e.found) > 0:
 		return nil, e.err()
+	case len(e.points) > 0:
+		return e.points, nil
+	case slices.ContainsFunc(s.sweeps, func(w sweep) bool { return len(w.exclude) > 0 }):
+		e.add(place{file: s.File}, "exclude", "no point is left")
+	default:
+		e.add(place{file: s.File}, "points", "there are none; a study has one at least")
 	}
-	return e.points, nil
+	return nil, e.err()
 }
 
 // expansion collects points and problems.

@@ -25,7 +25,7 @@ import (
 const hostile = "<script>alert(1)</script> \"x\" \\ \xff\n"
 
 func run(repetition int) study.Run {
-	return study.Run{Repetition: repetition, Point: study.Point{
+	return study.Run{Repetition: repetition, Point: &study.Point{
 		ID: "0123456789abcdef", Study: "s", Label: hostile, Spec: study.Spec{Broker: "rabbitmq", Measure: "rate"},
 	}}
 }
@@ -397,7 +397,7 @@ func TestATitleNamesTheBrokerUnlessAWordOfTheLabelDoes(t *testing.T) {
 		{"nats-streaming rate=5", "nats", "nats nats-streaming rate=5"},
 		{"", "nats", "nats"},
 	} {
-		e := lab.Event{Run: study.Run{Repetition: 1, Point: study.Point{Label: c.label, Spec: study.Spec{Broker: c.broker}}}}
+		e := lab.Event{Run: study.Run{Repetition: 1, Point: &study.Point{Label: c.label, Spec: study.Spec{Broker: c.broker}}}}
 		if got := Title(e); got != c.want {
 			t.Errorf("%s with the label %q is called %q, want %q", c.broker, c.label, got, c.want)
 		}
