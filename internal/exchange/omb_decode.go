@@ -47,8 +47,8 @@ func decodeOMB(data []byte) (OMB, error) {
 	return o, o.checkNumbers()
 }
 
-// mostPeriods is more than a run has, by far, and so few that a record can hold them: 23 days of ten seconds each.
-const mostPeriods = 200_000
+// mostPeriods is more than a run has, by far, and so few that a record can hold them: eleven days of ten seconds each.
+const mostPeriods = 100_000
 
 // mostSeconds is more than any run took: 30 years.
 const mostSeconds = 1e9

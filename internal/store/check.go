@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/brokermark/brokermark/internal/hist"
+	"github.com/brokermark/brokermark/internal/study"
 )
 
 // Check returns an error unless r can be a record of this program. It refuses records that come from a file or another user's
@@ -19,6 +21,13 @@ func (r Record) Check() error {
 	if lack == "" {
 		if beyond := r.Spec.Beyond(); beyond != "" {
 			lack = "its spec's " + beyond
+		}
+	}
+	if lack == "" {
+		own := r
+		own.Spec = study.Spec{} // which bounds itself
+		if name, what := beyond(reflect.ValueOf(own)); name != "" {
+			lack = fmt.Sprintf("its %s %s", name, what)
 		}
 	}
 	if lack == "" && r.Result != nil {
@@ -69,15 +78,15 @@ func (r Record) longName() int {
 // strange reports whether t can't be the time of a measurement. The zero time is allowed and means that no time is known.
 func strange(t time.Time) bool { return !t.IsZero() && (t.Year() < 2000 || t.Year() > 2099) }
 
-// impossible names a count, rate, cost or length below 0, or a number larger than any measured one; empty if there is none.
+// impossible names a count, rate, cost or length that is below 0, or a rate of a curve that was not run; it is empty if there is none.
 func (r *Result) impossible() string {
-	if name, value := beyond(reflect.ValueOf(*r)); name != "" {
-		return fmt.Sprintf("its %s is %v; allowed: up to %v either way", name, value, mostMeasured)
-	}
 	if what := r.Measurement.impossible(); what != "" {
 		return what
 	}
 	for i := range r.Curve {
+		if status := r.Curve[i].Status; !slices.Contains(statuses, status) {
+			return fmt.Sprintf("the status of rate %d of its curve is %q; allowed: %s", i+1, status, strings.Trim(fmt.Sprint(statuses), "[]"))
+		}
 		if what := r.Curve[i].Measurement.impossible(); what != "" {
 			return fmt.Sprintf("in rate %d of its curve %s", i+1, what)
 		}
@@ -123,38 +132,49 @@ func (m *Measurement) impossible() string {
 // mostMeasured is larger than any count, rate or length: as nanoseconds it is 31 years, as bytes an exabyte.
 const mostMeasured = 1e18
 
-// beyond names the first number in v above mostMeasured. Histograms check their own numbers.
-func beyond(v reflect.Value) (name string, value any) {
+// mostElements is how many elements the lists and mappings of a record have at most; of some lists, those in mostOf, it is more.
+const mostElements = 10_000
+
+// mostOf bounds the lists that grow with the length of a run, or with its producers and consumers.
+var mostOf = map[reflect.Type]int{
+	reflect.TypeFor[Tick](): 100_000, reflect.TypeFor[PipelineTick](): 100_000, reflect.TypeFor[Trial](): 100_000, reflect.TypeFor[Stream](): 100_000,
+}
+
+// beyond names the first number in v that is beyond mostMeasured, or the first list that is longer than one is, and says what is allowed.
+// Histograms and times have checked their own.
+func beyond(v reflect.Value) (name, what string) {
 	switch {
 	case v.CanInt() && math.Abs(float64(v.Int())) > mostMeasured, v.CanFloat() && !(math.Abs(v.Float()) <= mostMeasured):
-		return "figure", v
+		return "figure", fmt.Sprintf("is %v; allowed: up to %v either way", v, mostMeasured)
 	case v.Kind() == reflect.Pointer && !v.IsNil():
 		return beyond(v.Elem())
+	case (v.Kind() == reflect.Slice || v.Kind() == reflect.Map) && v.Len() > cmp.Or(mostOf[v.Type().Elem()], mostElements):
+		return "figure", fmt.Sprintf("has %d elements; allowed: up to %d", v.Len(), cmp.Or(mostOf[v.Type().Elem()], mostElements))
 	case v.Kind() == reflect.Slice || v.Kind() == reflect.Array:
 		for i := range v.Len() {
-			if name, value := beyond(v.Index(i)); name != "" {
-				return name, value
+			if name, what := beyond(v.Index(i)); name != "" {
+				return name, what
 			}
 		}
 	case v.Kind() == reflect.Map:
 		for entry := v.MapRange(); entry.Next(); {
-			if name, value := beyond(entry.Value()); name != "" {
-				return name, value
+			if name, what := beyond(entry.Value()); name != "" {
+				return name, what
 			}
 		}
-	case v.Kind() == reflect.Struct && v.Type() != reflect.TypeFor[hist.Snapshot]():
+	case v.Kind() == reflect.Struct && v.Type() != reflect.TypeFor[hist.Snapshot]() && v.Type() != reflect.TypeFor[time.Time]():
 		for i := range v.NumField() {
-			name, value := beyond(v.Field(i))
+			name, what := beyond(v.Field(i))
 			if name == "" {
 				continue
 			}
 			if field := v.Type().Field(i); name == "figure" && !field.Anonymous {
-				return jsonName(field), value
+				return jsonName(field), what
 			}
-			return name, value
+			return name, what
 		}
 	}
-	return "", nil
+	return "", ""
 }
 
 func jsonName(f reflect.StructField) string {

@@ -94,7 +94,7 @@ type recordLine struct {
 
 // next reads up to batchSize lines; none at the end. They may come with an error.
 func (l *lines) next() (batch []recordLine, err error) {
-	for size := 0; len(batch) < batchSize && size < maxBatchBytes; {
+	for size := 0; len(batch) < batchSize && size < maxBatchWeight; {
 		text, err := l.read()
 		if errors.Is(err, io.EOF) {
 			break
@@ -103,7 +103,7 @@ func (l *lines) next() (batch []recordLine, err error) {
 		if err != nil {
 			return batch, fmt.Errorf("%s:%d: %w", l.path, l.n, err)
 		}
-		batch, size = append(batch, recordLine{n: l.n, text: text}), size+len(text)
+		batch, size = append(batch, recordLine{n: l.n, text: text}), size+weight(text)
 	}
 	return batch, nil
 }
@@ -127,10 +127,9 @@ func (l *recordLine) decode(path string) {
 	if l.n == 1 {
 		l.text = bounded.Unmarked(l.text)
 	}
-	text := string(l.text)
-	r, err := decodeLine(&Store{name: path}, l.n, text) // so that errors name the file
+	r, err := decodeLine(&Store{name: path}, l.n, l.text) // errors name the file as they would name a store
 	if err == nil {
-		if l.record, err = checked(r, text); err != nil {
+		if l.record, err = checked(r, string(l.text)); err != nil {
 			err = fmt.Errorf("%s:%d: %w", path, l.n, err)
 		}
 	}
@@ -139,12 +138,12 @@ func (l *recordLine) decode(path string) {
 	}
 }
 
-// decodeLine decodes line n of a file.
-func decodeLine(file *Store, n int, text string) (Record, error) {
+// decodeLine makes a record of line n of a file.
+func decodeLine(file *Store, n int, text []byte) (Record, error) {
 	r, err := file.decode(storedRecord{id: int64(n), schema: Schema, body: text})
 	if err != nil || r.Schema != Schema {
 		var head struct{ Schema int }
-		if json.Unmarshal([]byte(text), &head) != nil || head.Schema < 1 {
+		if json.Unmarshal(text, &head) != nil || head.Schema < 1 {
 			return Record{}, fmt.Errorf("%s:%d: not a record", file.name, n)
 		}
 		if head.Schema != Schema {

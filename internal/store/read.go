@@ -125,7 +125,7 @@ func (s *Store) EachChecked(ctx context.Context) iter.Seq2[Checked, error] {
 	return eachBy(ctx, s, Filter{}, func(stored storedRecord) (c Checked, err error) {
 		r, err := s.decode(stored)
 		if err == nil {
-			if c, err = checked(r, stored.body); err != nil {
+			if c, err = checked(r, string(stored.body)); err != nil {
 				err = notARecord{fmt.Errorf("%s: record %d: %w", s.name, r.ID, err)}
 			}
 		}
