@@ -59,9 +59,7 @@ func Records(folder fs.FS, s *study.Study) ([]store.Record, error) {
 	}
 	c := collection{study: s, indexes: map[string]int{}, origins: map[string][]string{}}
 	for _, layout := range s.Published {
-		isElsewhere := func(p study.Point) bool { return layout.Experiment != "" && p.Axes[sweepAxis] != layout.Experiment }
-		grid := slices.DeleteFunc(slices.Clone(points), isElsewhere)
-		if err := c.addTable(folder, layout, grid); err != nil {
+		if err := c.addTable(folder, layout, gridOf(points, layout)); err != nil {
 			return nil, err
 		}
 	}
@@ -76,9 +74,46 @@ type collection struct {
 	origins map[string][]string // of the figures of a record, by the ID of its point
 }
 
+// grid is the points of a study's experiment by their values on the axes of a table.
+type grid map[string][]*study.Point
+
+func gridOf(points []study.Point, layout study.Published) grid {
+	g := grid{}
+	for i := range points {
+		p := &points[i]
+		if layout.Experiment != "" && p.Axes[sweepAxis] != layout.Experiment {
+			continue
+		}
+		known := map[string]string{}
+		for axis, value := range p.Axes {
+			_, read := layout.Axes[axis]
+			_, fixed := layout.Fixed[axis]
+			if read || fixed {
+				known[axis] = value
+			}
+		}
+		at := placeOf(known)
+		g[at] = append(g[at], p)
+	}
+	return g
+}
+
+// placeOf is the same text for the same values on the same axes, as results.SameValue has it.
+func placeOf(values map[string]string) string {
+	var at strings.Builder
+	for _, axis := range slices.Sorted(maps.Keys(values)) {
+		value := strconv.Quote(values[axis])
+		if magnitude, is := results.Magnitude(values[axis]); is {
+			value = fmt.Sprint(magnitude + 0) // no −0
+		}
+		fmt.Fprintf(&at, "%q=%s ", axis, value)
+	}
+	return at.String()
+}
+
 // addTable adds the rows of a table to the records of their points, which are in grid. The layout is the study's: which
 // file it is, and which columns hold what.
-func (c *collection) addTable(folder fs.FS, layout study.Published, grid []study.Point) error {
+func (c *collection) addTable(folder fs.FS, layout study.Published, points grid) error {
 	t, err := readTable(folder, layout.File)
 	if err != nil {
 		return err
@@ -100,7 +135,7 @@ func (c *collection) addTable(folder fs.FS, layout study.Published, grid []study
 		return fmt.Errorf("%s: no row has %s", layout.File, valuesText(layout.Where))
 	}
 	for _, r := range rows {
-		if err := c.addRow(r, layout, grid, cmp.Or(t.origin, layout.File)); err != nil {
+		if err := c.addRow(r, layout, points, cmp.Or(t.origin, layout.File)); err != nil {
 			return fmt.Errorf("%s:%d: %w", layout.File, r.line, err)
 		}
 	}
@@ -118,8 +153,8 @@ func columnsOf(layout study.Published) []string {
 
 // addRow adds the figures of a row to the record of its point. A row without figures makes no record. It is an error if
 // the record has another value of one of the figures.
-func (c *collection) addRow(r row, layout study.Published, grid []study.Point, origin string) error {
-	p, err := r.point(layout, grid)
+func (c *collection) addRow(r row, layout study.Published, points grid, origin string) error {
+	p, err := r.point(layout, points)
 	if err != nil {
 		return err
 	}
@@ -151,7 +186,7 @@ func (c *collection) addRow(r row, layout study.Published, grid []study.Point, o
 }
 
 // emptyRecord returns the record of a point, without figures.
-func (c *collection) emptyRecord(p study.Point) store.Record {
+func (c *collection) emptyRecord(p *study.Point) store.Record {
 	axes := map[string]string{}
 	maps.Copy(axes, p.Axes)
 	axes[whenAxis] = "published"
@@ -173,25 +208,25 @@ func (c *collection) emptyRecord(p study.Point) store.Record {
 
 // point returns the point of the grid that a row is about. If the grid has both the paper's versions and today's, it is
 // the point with the paper's.
-func (r row) point(layout study.Published, grid []study.Point) (study.Point, error) {
+func (r row) point(layout study.Published, points grid) (*study.Point, error) {
 	want := map[string]string{}
 	maps.Copy(want, layout.Fixed)
 	for axis, column := range layout.Axes {
 		want[axis] = r.cells[column]
 	}
-	found := slices.DeleteFunc(slices.Clone(grid), func(p study.Point) bool { return !hasValues(p.Axes, want) })
-	hasPapersVersions := func(p study.Point) bool { return p.Axes[whenAxis] == "then" }
+	found := points[placeOf(want)]
+	hasPapersVersions := func(p *study.Point) bool { return p.Axes[whenAxis] == "then" }
 	if slices.ContainsFunc(found, hasPapersVersions) {
-		found = slices.DeleteFunc(found, func(p study.Point) bool { return !hasPapersVersions(p) })
+		found = slices.DeleteFunc(slices.Clone(found), func(p *study.Point) bool { return !hasPapersVersions(p) })
 	}
 	where := cmp.Or(layout.Experiment, "the study")
 	switch len(found) {
 	case 0:
-		return study.Point{}, fmt.Errorf("no point of %s has %s", where, valuesText(want))
+		return nil, fmt.Errorf("no point of %s has %s", where, valuesText(want))
 	case 1:
 		return found[0], nil
 	default:
-		return study.Point{}, fmt.Errorf("%d points of %s have %s: the table's axes don't tell them apart",
+		return nil, fmt.Errorf("%d points of %s have %s: the table's axes don't tell them apart",
 			len(found), where, valuesText(want))
 	}
 }

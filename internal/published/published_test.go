@@ -1,8 +1,10 @@
 package published_test
 
 import (
+	"fmt"
 	"maps"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -219,10 +221,10 @@ func TestATableThatCannotBeReadIsAnError(t *testing.T) {
 			t.Errorf("%s: %+v, %v; want %s", name, got, err, c.want)
 		}
 	}
-	comment := "# " + strings.Repeat("x", 8<<20) + "\n"
-	for times, fits := range map[int]bool{1: true, 2: false} { // 16 MiB and two marks are too many
+	comment := "# " + strings.Repeat("x", 512<<10-1000) + "\n"
+	for times, fits := range map[int]bool{1: true, 2: true, 3: false} {
 		if _, err := records(t, document, strings.Repeat(comment, times)+table); (err == nil) != fits {
-			t.Errorf("a table of %d times 8 MiB: %v", times, err)
+			t.Errorf("a table of %d times 511 KiB: %v", times, err)
 		}
 	}
 	_, err := records(t, document, "kind,queues,size,rate,p98,disk\nlazy,1,100B,11194,226.5,0\n")
@@ -268,5 +270,25 @@ func TestOfSeveralMissingColumnsTheSameIsNamedEveryTime(t *testing.T) {
 	}
 	if len(seen) > 1 {
 		t.Errorf("different complaints: %v", seen)
+	}
+}
+
+// The grid of a study is looked through once, not for each row.
+func TestAsManyRowsAsPointsAreReadInProportion(t *testing.T) {
+	const queues = 2500 // of 10,000 points
+	large := strings.Replace(document, "partitionsPerTopic: [1, 25]", fmt.Sprintf("partitionsPerTopic: {from: 1, to: %d, step: 1}", queues), 1)
+	rows := "kind,queues,size,rate,p99,disk\n"
+	for i := range queues {
+		rows += fmt.Sprintf("lazy,%d,100B,%d,226.5,0\n", i+1, i+1)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	got, err := records(t, large, rows)
+	runtime.ReadMemStats(&after)
+	if err != nil || len(got) != queues {
+		t.Fatal(len(got), err)
+	}
+	if took := (after.TotalAlloc - before.TotalAlloc) >> 20; took > 1000 { // with a copy of the grid for each row: 35 GB
+		t.Errorf("%d MB", took)
 	}
 }

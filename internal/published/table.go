@@ -13,8 +13,8 @@ import (
 	"github.com/brokermark/brokermark/internal/bounded"
 )
 
-// maxTableBytes bounds the file of a table.
-const maxTableBytes = 16 << 20
+// maxTableBytes bounds the file of a table: a row of two bytes takes a third of a kilobyte.
+const maxTableBytes = 1 << 20
 
 // table is a file of published figures.
 type table struct {

@@ -131,7 +131,7 @@ func spelledOut(n *yaml.Node, known map[*yaml.Node]extent) (e extent) {
 
 // mostOf is the limit of the elements of a list or mapping, by its key; for others it is maxElements. Axes, sweeps and rules are
 // multiplied with one another.
-var mostOf = map[string]int{"points": maxPoints, "axes": maxParts, "sweeps": maxParts, "exclude": maxParts}
+var mostOf = map[string]int{"points": maxPoints, "axes": maxParts, "sweeps": maxParts, "exclude": maxParts, "published": maxParts, "exhibits": maxParts}
 
 const (
 	maxValues   = 2 * maxPoints
