@@ -71,11 +71,12 @@ func storedStreams(t trial, producersPerTopic int) []store.Stream {
 	return list
 }
 
-// A series has a tick every tickEvery. In trials of more than half an hour the ticks are further apart, so that there
-// are at most maxTicks.
+// A series has a tick every tickEvery. In trials of more than half an hour, and of less for a curve of many rates, the ticks are further
+// apart, so that there are at most maxTicks, and of all rates at most maxOfRates.
 const (
-	tickEvery = 500 * time.Millisecond
-	maxTicks  = 4000
+	tickEvery  = 500 * time.Millisecond
+	maxTicks   = 4000
+	maxOfRates = 20_000
 )
 
 // series turns a trial's samples into the ticks of a record. Each tick has the rates since the one before, so no
@@ -88,7 +89,8 @@ func (m *metering) series(out worker.Outcome) []store.Tick {
 	}
 	before, last := samples[0], samples[len(samples)-1]
 	regular := int64(tickEvery - worker.SampleEvery/2) // a bit less, since samples are not exactly SampleEvery apart
-	leastGap := max(regular, (last.At-before.At)/maxTicks)
+	rates := max(1, len(m.bench.spec.Curve.Rates)+len(m.bench.spec.Curve.Fractions))
+	leastGap := max(regular, (last.At-before.At)/int64(max(1, min(maxTicks, maxOfRates/rates))))
 	var ticks []store.Tick
 	for i, s := range samples {
 		if s.At-before.At < leastGap {

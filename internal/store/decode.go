@@ -94,10 +94,13 @@ func exact(from *jsontext.Decoder, setting *any) error {
 	return err
 }
 
-// mostRates is how many rates the curve of a spec may have.
-const mostRates = 10_000
+const (
+	mostRates = 10_000 // that the curve of a spec may have
+	leastRate = 256    // bytes of JSON: less than the counts, latencies and costs of any rate, also of one that failed
+)
 
-// curveOf reads the rates of a curve, and no more than there may be: each of two bytes takes a kilobyte once it is decoded.
+// curveOf reads the rates of a curve, and no more than there may be. Each takes a kilobyte once it is decoded, and ten in a report, so it
+// must not be of two bytes.
 func curveOf(from *jsontext.Decoder, curve *[]CurvePoint) error {
 	if from.PeekKind() != jsontext.KindBeginArray {
 		return errors.ErrUnsupported // as everything else is read
@@ -108,7 +111,11 @@ func curveOf(from *jsontext.Decoder, curve *[]CurvePoint) error {
 			return fmt.Errorf("its curve has more than %d rates", mostRates)
 		}
 		var one CurvePoint
+		began := from.InputOffset()
 		err = jsonv2.UnmarshalDecode(from, &one)
+		if n := from.InputOffset() - began; err == nil && n < leastRate {
+			return fmt.Errorf("rate %d of its curve has %d bytes; each has its figures, and %d bytes at least", len(*curve)+1, n, leastRate)
+		}
 		*curve = append(*curve, one)
 	}
 	if err == nil {

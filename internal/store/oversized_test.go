@@ -2,6 +2,7 @@ package store
 
 import (
 	"bufio"
+	"encoding/json"
 	"fmt"
 	"runtime"
 	"strings"
@@ -14,6 +15,11 @@ import (
 // records. So lists are bounded, and so is all that is decoded at a time.
 func TestARecordOfMoreThanAnyHasIsRefusedBeforeItTakesMemory(t *testing.T) {
 	list := func(n int, one string) string { return "[" + strings.TrimSuffix(strings.Repeat(one+",", n), ",") + "]" }
+	zero, err := json.Marshal(CurvePoint{Status: OK})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rate := string(zero) // no rate is shorter
 	members := func(n int, value string) string {
 		var b strings.Builder
 		for i := range n {
@@ -22,9 +28,10 @@ func TestARecordOfMoreThanAnyHasIsRefusedBeforeItTakesMemory(t *testing.T) {
 		return "{" + strings.TrimSuffix(b.String(), ",") + "}"
 	}
 	for _, c := range []struct{ name, what, says string }{
-		{"rates", `"result":{"curve":` + list(10_001, "{}") + `}`, "its curve has more than 10000 rates"},
-		{"rates without an end", `"result":{"curve":` + list(10_000, "{}") + `}`, `the status of rate 1 of its curve is ""; allowed: ok`},
-		{"allowed rates", `"result":{"curve":` + list(10_000, `{"status":"ok"}`) + `}`, ""},
+		{"rates", `"result":{"curve":` + list(10_001, rate) + `}`, "its curve has more than 10000 rates"},
+		{"rates without figures", `"result":{"curve":` + list(10_000, "{}") + `}`, "rate 1 of its curve has 2 bytes; each has its figures, and 256 bytes at least"},
+		{"a rate without an end", `"result":{"curve":[` + strings.Replace(rate, "ok", "", 1) + `]}`, `the status of rate 1 of its curve is ""; allowed: ok`},
+		{"allowed rates", `"result":{"curve":` + list(10_000, rate) + `}`, ""},
 		{"objects", `"result":{"streams":` + list(700_000, "{}") + `}`, "its objects and values take up to 219 MB of memory; allowed: up to 192"},
 		{"streams", `"result":{"streams":` + list(100_001, "{}") + `}`, "its streams has 100001 elements; allowed: up to 100000"},
 		{"allowed streams", `"result":{"streams":` + list(100_000, "{}") + `}`, ""},
