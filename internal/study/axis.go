@@ -198,6 +198,9 @@ func (d decoder) span(n *yaml.Node, full string) ([]float64, bool) {
 		d.add(d.at(n), full, "the range has no values or more than %d; allowed: from <= to, step > 0, factor > 1", maxSpan)
 		return nil, false
 	}
+	if !d.spend(int(count)+1, d.at(n), full) {
+		return nil, false
+	}
 	var out []float64
 	for i := 0.0; i <= count; i++ { // from the index, never by adding up
 		v := from + i*step

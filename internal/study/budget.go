@@ -15,6 +15,15 @@ const (
 	maxRepetitions = 1_000_000 // of all points: each takes some 100 bytes
 )
 
+// spend counts values that a document stands for beside those that are written in it: those of ranges, and of sweeps at a scale. It
+// reports whether there may be so many.
+func (d decoder) spend(n int, at place, path string) bool {
+	if d.made += n; d.made > maxValues {
+		d.add(at, path, "with this the document's ranges, and its sweeps at its scales, stand for more than %d values; allowed: %[1]d", maxValues)
+	}
+	return d.made <= maxValues
+}
+
 // take counts the points of a study and the settings that they are given, before they are made. It adds to e what is too much.
 func (b *Budget) take(e *expansion) {
 	s := e.study

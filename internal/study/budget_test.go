@@ -33,27 +33,32 @@ func TestWhatIsMultipliedOrAddedUpIsBounded(t *testing.T) {
 		return fmt.Sprintf("{repeats: %d, broker: nats, measure: rate, load.rate: 100, axes: {seed: {from: 1, to: %d, step: 1}}}", repeats, n)
 	}
 	sameFile := many(150, func(i int) string { return strings.Repeat("./", i) + "p.txt" })
+	span := func(i int) string { return fmt.Sprintf("client.a%d: {from: 1, to: 10000, step: 1}", i) }
 	for name, c := range map[string]struct {
 		docs []string
 		says string
 	}{
-		"points × repeats":       {[]string{seeds(101, 10_000)}, "f.yaml: repeats: 101 points, each 10000 times; allowed: 1000000 repetitions in all"},
-		"allowed repetitions":    {[]string{seeds(100, 10_000)}, ""},
-		"repetitions of studies": {[]string{seeds(60, 10_000), seeds(41, 10_000)}, "f.yaml: repeats: 41 points, each 10000 times; allowed: 1000000 repetitions in all, together with the studies before it"},
-		"points of studies":      {[]string{seeds(10_000, 1), "axes: {topics: {from: 1, to: 9001, step: 1}, nodes: {from: 1, to: 10, step: 1}}"}, "f.yaml: axes: more than 100000 points, together with the studies before it"},
-		"names of a payload":     {[]string{"payloadFile: p.txt\naxes: {seed: [1, 2]}", "axes: {payloadFile: [l.txt, " + sameFile + "]}"}, ""},
-		"allowed payloads":       {[]string{"axes: {payloadFile: [p.txt, q.txt]}"}, ""},
-		"payloads of an axis":    {[]string{"axes: {payloadFile: [p.txt, r.txt, q.txt]}"}, "more than 64MiB of samples in all, with q.txt"},
-		"payloads of studies":    {[]string{"payloadFile: p.txt", "payloadFile: q.txt", "payloadFile: r.txt"}, "more than 64MiB of samples in all, with r.txt"},
-		"columns of one payload": {[]string{"payloadFile: p.csv\naxes: {payloadColumn: [a, b]}"}, "more than 64MiB of samples in all, with p.csv"},
+		"points × repeats":            {[]string{seeds(101, 10_000)}, "f.yaml: repeats: 101 points, each 10000 times; allowed: 1000000 repetitions in all"},
+		"allowed repetitions":         {[]string{seeds(100, 10_000)}, ""},
+		"repetitions of studies":      {[]string{seeds(60, 10_000), seeds(41, 10_000)}, "f.yaml: repeats: 41 points, each 10000 times; allowed: 1000000 repetitions in all, together with the studies before it"},
+		"points of studies":           {[]string{seeds(10_000, 1), "axes: {topics: {from: 1, to: 9001, step: 1}, nodes: {from: 1, to: 10, step: 1}}"}, "f.yaml: axes: more than 100000 points, together with the studies before it"},
+		"names of a payload":          {[]string{"payloadFile: p.txt\naxes: {seed: [1, 2]}", "axes: {payloadFile: [l.txt, " + sameFile + "]}"}, ""},
+		"allowed payloads":            {[]string{"axes: {payloadFile: [p.txt, q.txt]}"}, ""},
+		"payloads of an axis":         {[]string{"axes: {payloadFile: [p.txt, r.txt, q.txt]}"}, "more than 64MiB of samples in all, with q.txt"},
+		"payloads of studies":         {[]string{"payloadFile: p.txt", "payloadFile: q.txt", "payloadFile: r.txt"}, "more than 64MiB of samples in all, with r.txt"},
+		"columns of one payload":      {[]string{"payloadFile: p.csv\naxes: {payloadColumn: [a, b]}"}, "more than 64MiB of samples in all, with p.csv"},
+		"ranges":                      {[]string{"sweeps: [" + many(10, func(i int) string { return fmt.Sprintf("{name: s%d, axes: {%s}}", i, many(3, span)) }) + "]"}, "sweeps[6]"},
+		"ranges of rates":             {[]string{"measure: curve\npoints: [" + many(30, func(int) string { return "{curve.rates: {from: 1, to: 10000, step: 1}}" }) + "]"}, "points[20].curve.rates"},
+		"sweeps × scales":             {[]string{"sweeps: [" + many(200, func(i int) string { return fmt.Sprintf("{name: s%d}", i) }) + "]\nscales: {" + many(1100, func(i int) string { return fmt.Sprintf("x%d: {}", i) }) + "}"}, "scales.x1000"},
+		"values of sweeps at a scale": {[]string{"axes: {seed: [1]}\nsweeps: [" + many(200, func(i int) string { return fmt.Sprintf("{name: s%d}", i) }) + "]\nscales: {x: {axes: {seed: {from: 1, to: 2000, step: 1}}}}"}, "scales.x"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			budget, err := new(Budget), error(nil)
 			took := allocated(func() {
 				for _, doc := range c.docs {
 					s, invalid := Parse(filepath.Join(dir, "f.yaml"), []byte(doc))
-					if invalid != nil {
-						t.Fatal(invalid)
+					if err = invalid; err != nil {
+						break
 					}
 					s.Distrusted = true
 					points, refused := s.PointsWithin(budget)

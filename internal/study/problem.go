@@ -57,7 +57,8 @@ func (e *Errors) Error() string {
 type problems struct {
 	found []Problem
 	seen  map[Problem]bool
-	notes []string // how ambiguous parts were understood
+	notes []string // how something was read that others mean in another way
+	made  int      // values that a document stands for beside those that are written in it; see decoder.spend
 }
 
 // note adds a note, once.

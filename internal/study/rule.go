@@ -12,8 +12,18 @@ import (
 // silently exclude nothing. Rules that sweeps share may name an axis of one of them, or a value of the study's own axes (common)
 // that every sweep replaces.
 func (d decoder) checkRules(excluding, sweeps []sweep, common []axis) {
+	type said struct { // by one rule, which several sweeps may have
+		at   place
+		path string
+	}
+	checked := map[said]bool{}
 	for _, w := range excluding {
 		for _, c := range slices.Concat(w.exclude...) {
+			one := said{c.at, c.path}
+			if checked[one] {
+				continue
+			}
+			checked[one] = true
 			if c.name != "" {
 				d.checkChoices(c, sweeps)
 				continue

@@ -115,6 +115,13 @@ func (d decoder) scales(n *yaml.Node, sweeps []sweep) (out []scale) {
 			}
 		}
 		for _, w := range sweeps {
+			weight := 1 + len(w.axes) + len(w.exclude) + len(all.exclude) + len(all.set)
+			for _, a := range all.axes {
+				weight += len(a.items)
+			}
+			if !d.spend(weight, d.at(p.keyNode), full) {
+				return out
+			}
 			c.sweeps = append(c.sweeps, d.scaled(w, all, each[w.name]))
 		}
 		out = append(out, c)
@@ -170,13 +177,13 @@ func (d decoder) part(pairs []pair, full string, allowed []string) (out part) {
 
 // scaled is the sweep in another size.
 func (d decoder) scaled(w sweep, all, own part) sweep {
-	w.axes, w.exclude = slices.Clone(w.axes), slices.Concat(w.exclude, all.exclude, own.exclude)
+	w.scaled, w.axes, w.exclude = slices.Clone(w.scaled), slices.Clone(w.axes), slices.Concat(w.exclude, all.exclude, own.exclude)
 	for _, s := range slices.Concat(all.set, own.set) {
 		if indexOf(w.axes, s.path) >= 0 {
 			d.add(s.at, s.as, "%s is an axis of %s; a scale chooses its values under axes", s.path, w.name)
 			continue
 		}
-		w.scaled = slices.Clone(w.scaled).put(s)
+		w.scaled = w.scaled.put(s)
 	}
 	for i := range w.axes {
 		for _, a := range slices.Concat(own.axes, all.axes) { // its own come before those of all
