@@ -11,6 +11,7 @@ package reports
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/advise"
@@ -103,7 +104,7 @@ func tuningAsked(a tune.Answer) string {
 func tuningFinding(a tune.Answer) string {
 	switch a.Verdict {
 	case tune.Better:
-		return fmt.Sprintf("%s is better than the default: %s.", a.Best.Name, gainText(a))
+		return fmt.Sprintf("%s is better than the default: %s.%s", a.Best.Name, gainText(a), priceText(a))
 	case tune.Nothing:
 		return "Nothing better than the default was shown."
 	case tune.Open:
@@ -123,6 +124,21 @@ func gainText(a tune.Answer) string {
 		text += ", " + changeText(a.Gain)
 	}
 	return text + fmt.Sprintf(" (%s each)", plural(len(best), "fresh repetition"))
+}
+
+// priceText gives the bounded metrics of the best beside those of the default, of the same confirmations: a gain may cost some of them. It
+// begins with a space unless it is empty.
+func priceText(a tune.Answer) (text string) {
+	var said []string
+	for _, b := range a.Case.Bounds {
+		m, _, _ := b.Bound()
+		if m.Key == a.Case.Goal.Key || slices.Contains(said, m.Key) || len(a.Default.Ok()) == 0 {
+			continue
+		}
+		said = append(said, m.Key)
+		text += fmt.Sprintf(" With it %s is %s instead of %s.", m.Name, advise.Figure(m, a.Best.Ok()), advise.Figure(m, a.Default.Ok()))
+	}
+	return text
 }
 
 // changeText is a ratio with its interval, if it has one: "1.42× [1.30–1.55×]".
@@ -153,14 +169,15 @@ func tuningDetail(a tune.Answer) string {
 
 // effectsTable has a row for each setting.
 func effectsTable(a tune.Answer) document.Table {
-	best := func(e tune.Effect) string {
+	valueIn := func(of *tune.Entry, e tune.Effect) string {
 		for k, knob := range a.Case.Knobs {
-			if a.Best != nil && knob.Path == e.Knob.Path {
-				return knob.Values[a.Best.Candidate[k]]
+			if of != nil && knob.Path == e.Knob.Path {
+				return knob.Values[of.Candidate[k]]
 			}
 		}
 		return ""
 	}
+	best := func(e tune.Effect) string { return valueIn(a.Best, e) }
 	return tableOf("", []columnOf[tune.Effect]{
 		textColumn(document.Column{Key: "setting", Name: "setting", Identifies: true}, func(e tune.Effect) string { return e.Knob.Path }),
 		textColumn(document.Column{Key: "default", Name: "default"}, func(e tune.Effect) string { return e.Knob.Values[0] }),
@@ -168,7 +185,11 @@ func effectsTable(a tune.Answer) document.Table {
 		textColumn(document.Column{Key: "change", Name: a.Case.Goal.Name + " with other values", Wide: true}, func(e tune.Effect) string {
 			var texts []string
 			for _, c := range e.Changes {
-				texts = append(texts, fmt.Sprintf("%s: %s", c.Value, changeText(c.Difference)))
+				value := c.Value
+				if around := valueIn(e.Around, e); around != best(e) {
+					value += " instead of " + around
+				}
+				texts = append(texts, fmt.Sprintf("%s: %s", value, changeText(c.Difference)))
 			}
 			return strings.Join(texts, "; ")
 		}),

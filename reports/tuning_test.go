@@ -7,9 +7,11 @@ import (
 	"time"
 
 	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/gate"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/tune"
+	"github.com/brokermark/brokermark/internal/verdict"
 )
 
 // tunedRecords are of a tuning of one setting, whose default has a p99 of 10 ms and whose other value has another one.
@@ -57,6 +59,35 @@ func TestATuningIsToldFromItsRecords(t *testing.T) {
 		}
 		if isBetter := strings.Contains(want, "is better"); pasted != isBetter {
 			t.Errorf("%q: settings to paste: %v", want, pasted)
+		}
+	}
+}
+
+func TestABetterTuningSaysWhatItDoesToTheBoundedMetrics(t *testing.T) {
+	bound, err := gate.Parse("broker_cpu_s_per_million > 9")
+	if err != nil {
+		t.Fatal(err)
+	}
+	records := tunedRecords(5e6, 6)
+	for i := range records {
+		records[i].Result.Given[results.KeyBrokerCPU] = map[string]float64{"1": 2, "5": 4}[records[i].Axes["client.linger.ms"]]
+	}
+	c := tune.Cases(records)[0]
+	c.Bounds = []gate.Condition{bound}
+	if text := tuningFinding(c.Decide(records)); !strings.HasSuffix(text, " With it broker CPU is 4.00 s instead of 2.00 s.") {
+		t.Errorf("it says %q", text)
+	}
+}
+
+// Of candidates that don't differ the one with the fewest changes is confirmed, and the comparisons may be around another one.
+func TestTheEffectOfASettingSaysWithWhichValueItWasComparedIfNotTheBest(t *testing.T) {
+	knob := tune.Knob{Path: "client.fetch.min.bytes", Values: []string{"1", "16384"}}
+	effects := []tune.Effect{{Knob: knob, Around: &tune.Entry{Candidate: tune.Candidate{1}}, Changes: []tune.Change{{Value: "1", Difference: results.Difference{Ratio: verdict.Ratio{Estimate: 0.8, Low: 0.7, High: 1.1}}}}}}
+	for best, want := range map[int]string{0: " 1 instead of 16384: 0.800×", 1: " 1: 0.800×"} {
+		a := tune.Answer{Case: &tune.Case{Goal: results.MustMetric(results.KeyBrokerCPU), Knobs: []tune.Knob{knob}}, Best: &tune.Entry{Candidate: tune.Candidate{best}}, Effects: effects}
+		d := document.Document{Blocks: []document.Block{effectsTable(a)}}
+		if text := string(rendered(t, d, "terminal", 160)); !strings.Contains(text, want) {
+			t.Errorf("it says\n%s\nwant %q", text, want)
 		}
 	}
 }

@@ -148,8 +148,8 @@ func (e *explained) plan(point study.Point, here advise.Origin, repeats int) pla
 		p.points = append(p.points, at)
 	}
 	for r := range repeats {
-		for _, at := range p.points {
-			p.runs = append(p.runs, study.Run{Point: at, Repetition: r + 1})
+		for i := range p.points {
+			p.runs = append(p.runs, study.Run{Point: &p.points[i], Repetition: r + 1})
 		}
 	}
 	e.first = fmt.Sprintf("explain: the limit was %s; %s of %s in turns, which don't count",

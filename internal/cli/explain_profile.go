@@ -43,7 +43,7 @@ func (s *shell) profileRun(ctx context.Context, o runOptions, e *explained, poin
 	e.first = "explain: one repetition with profilers, which doesn't count"
 	defer p.end()
 	third := runOptions{store: o.store, format: "table", log: o.log, again: true, keep: o.keep, question: p, profiles: p.folder}
-	return s.carryOut(ctx, third, plan{points: []study.Point{point}, runs: []study.Run{{Point: point, Repetition: 1}}})
+	return s.carryOut(ctx, third, plan{points: []study.Point{point}, runs: []study.Run{{Point: &point, Repetition: 1}}})
 }
 
 // makeOwn makes a folder, or finds it if this user made it: in one of another user, files that are written may be links.

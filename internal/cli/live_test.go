@@ -194,7 +194,7 @@ func TestNothingThatIsQuotedDrivesTheTerminal(t *testing.T) {
 	var out bytes.Buffer
 	p := newProgress(&out)
 	p.say("the broker says %s", evil)
-	p.event(lab.Event{Kind: lab.Ended, Record: &store.Record{Status: store.Failed, Reason: evil, Label: evil}})
+	p.event(lab.Event{Kind: lab.Ended, Run: study.Run{Point: &study.Point{}}, Record: &store.Record{Status: store.Failed, Reason: evil, Label: evil}})
 	p.close()
 	s := &shell{out: &out, err: &out}
 	s.ended(t.Context(), errors.New(evil))

@@ -20,7 +20,7 @@ func TestLimitsAreOfPartsThatThereAre(t *testing.T) {
 		"limits.balancer.cpu: 1\nmeasure: count\npipeline: {servers: 1}": "limits.balancer: there is no balancer",
 		"dataInMemory: 4GiB":                                             "",
 		"dataInMemory: 1MiB":                                             "dataInMemory: 1MiB is too little; allowed: 16MiB and more",
-		"dataInMemory: 1GiB\nattach: [a:1]":                              "dataInMemory: can't be had with attach",
+		"dataInMemory: 1GiB\nattach: [a:1]":                              "dataInMemory: can't be combined with attach",
 		"limits.consumer.memory: 1GiB":                                   "limits.consumer: the consumers are no process of their own",
 	} {
 		s := parse(t, doc)
