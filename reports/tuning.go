@@ -29,7 +29,7 @@ func Tuning(a tune.Answer) document.Document {
 	d.Add(effectsTable(a))
 	if a.Verdict == tune.Better {
 		ok := a.Best.Ok()
-		addSettings(&d, "the best", ok[len(ok)-1])
+		addSettings(&d, ok[len(ok)-1].Spec.Broker, ok[len(ok)-1])
 	}
 	return d
 }
