@@ -64,6 +64,7 @@ func recording(ctx context.Context, path string) ([]Stack, error) {
 		return nil, ErrNoTool
 	}
 	c := exec.CommandContext(ctx, jfr, "print", "--events", "jdk.ExecutionSample", "--stack-depth", strconv.Itoa(deepest), path)
+	c.Env = []string{"PATH=" + os.Getenv("PATH")} // a broker wrote the recording, and options of Java may stand in the environment
 	printed, err := c.StdoutPipe()
 	if err != nil {
 		return nil, err

@@ -1,10 +1,12 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
 	"iter"
+	"os"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -166,12 +168,28 @@ func (s *Store) append(ctx context.Context, action string, change func(ctx conte
 	if s.access == reading {
 		return &Error{Problem: Other, Store: s.name, Detail: "was opened for reading only: could not " + action}
 	}
-	return s.transact(ctx, action, func(ctx context.Context, tx *sql.Tx) error {
+	if err := s.inPlace(action); err != nil {
+		return err
+	}
+	err := s.transact(ctx, action, func(ctx context.Context, tx *sql.Tx) error {
 		if err := execAll(ctx, tx, s.backend.insert); err != nil {
 			return err
 		}
 		return change(ctx, tx)
 	})
+	return cmp.Or(err, s.inPlace(action))
+}
+
+// inPlace returns an error if the path of a SQLite store is no longer that of the file which is open: what is written there, no other program
+// will find.
+func (s *Store) inPlace(action string) error {
+	if s.file == nil {
+		return nil
+	}
+	if now, err := os.Stat(s.backend.file); err == nil && os.SameFile(s.file, now) {
+		return nil
+	}
+	return &Error{Problem: Other, Store: s.name, Detail: "was removed or replaced while it was in use: could not " + action}
 }
 
 // rowsPerStatement bounds the arguments of one statement: SQLite compares each of them with all the others.
@@ -251,6 +269,10 @@ func insert(ctx context.Context, q querier, rows []row) ([]int64, error) {
 		}
 		values = append(values, "("+strings.Join(places, ", ")+")")
 	}
-	return queryAll(ctx, q, func(id *int64) []any { return []any{id} }, `INSERT INTO record (point_id, study, broker, repetition, status, began, schema, body)
+	ids, err := queryAll(ctx, q, func(id *int64) []any { return []any{id} }, `INSERT INTO record (point_id, study, broker, repetition, status, began, schema, body)
 		VALUES `+strings.Join(values, ", ")+` RETURNING id`, args...)
+	if err == nil && len(ids) != len(rows) { // a trigger may leave some out
+		err = fmt.Errorf("the database took %d of %d records", len(ids), len(rows))
+	}
+	return ids, err
 }

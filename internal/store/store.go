@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"os"
 	"time"
 )
 
@@ -21,6 +22,7 @@ type Store struct {
 	db       *sql.DB
 	access   access
 	patience time.Duration
+	file     os.FileInfo // of the SQLite file that was opened for appending; nil otherwise
 }
 
 // access is the purpose that a store is opened for.
@@ -72,6 +74,9 @@ func open(ctx context.Context, url string, mode access, patience time.Duration) 
 		err = s.reopenFrozen(limited, err)
 	}
 	if err == nil {
+		if mode == appending && b.file != "" {
+			s.file, _ = os.Stat(b.file) // without it the path isn't watched
+		}
 		return s, nil
 	}
 	s.abandon(err)

@@ -3,6 +3,7 @@ package worker
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -165,7 +166,7 @@ func (p Plan) Joined(load Load, outcomes []Outcome, axes []clock.Line) Outcome {
 	for _, o := range outcomes {
 		out.Overdue = max(out.Overdue, o.Overdue)
 	}
-	t, err := p.joinShards(outcomes, axes)
+	t, err := p.joinShards(load, outcomes, axes)
 	if err != nil {
 		if out.Err == nil { // otherwise a worker failed, and its error explains why a shard is missing
 			out.Err = err
@@ -181,8 +182,18 @@ func (p Plan) Joined(load Load, outcomes []Outcome, axes []clock.Line) Outcome {
 	return out
 }
 
+// mostPerSecond is more messages than any worker sends in a second: sim takes some twenty million in this process.
+const mostPerSecond = 50_000_000
+
+// possible is a bound of the messages that so many workers can have sent in a trial, above any measured one. A set of messages takes a byte for
+// eight of them, so that a worker must not claim what it likes.
+func (l Load) possible(workers int) int64 {
+	length := max(l.Warmup.For, l.Warmup.Max) + l.Duration + l.Drain + time.Minute
+	return l.Messages + int64(float64(workers)*mostPerSecond*length.Seconds())
+}
+
 // joinShards books the shards of all outcomes in one trial.
-func (p Plan) joinShards(outcomes []Outcome, axes []clock.Line) (*measure.Trial, error) {
+func (p Plan) joinShards(load Load, outcomes []Outcome, axes []clock.Line) (*measure.Trial, error) {
 	parts := make([]measure.Part, len(outcomes))
 	var sent int64
 	for i, o := range outcomes {
@@ -191,7 +202,9 @@ func (p Plan) joinShards(outcomes []Outcome, axes []clock.Line) (*measure.Trial,
 		}
 		parts[i] = measure.Part{Shard: *o.Shard, Axis: axes[i]}
 		for _, n := range o.Shard.Counts.Sent {
-			sent += n
+			if sent += n; n < 0 || sent < 0 || sent > load.possible(len(outcomes)) {
+				return nil, fmt.Errorf("worker %d says that it sent %d messages in a phase; all workers together can have sent %d at most", i+1, n, load.possible(len(outcomes)))
+			}
 		}
 	}
 	shape := measure.Shape{Producers: p.producerIDs(), Subscriptions: len(p.Topology.Subscriptions)}

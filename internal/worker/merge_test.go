@@ -4,6 +4,7 @@ import (
 	"errors"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -20,6 +21,19 @@ func TestAnOutcomeWithoutAJoinedLedgerKeepsWhatTheWorkersAgreeOn(t *testing.T) {
 	out := Plan{}.Joined(Load{}, parts, make([]clock.Line, 2))
 	if want := (measure.Early{Deliveries: 3, By: 70}); out.Err == nil || out.Overdue != 5 || out.Early != want {
 		t.Errorf("%v, %d overdue, %+v; want an error, 5 and %+v", out.Err, out.Overdue, out.Early, want)
+	}
+}
+
+// The sets of messages of a worker, which may be a stranger's agent, are as large as the numbers that it claims to have sent.
+func TestAWorkerCannotClaimMoreMessagesThanItCanHaveSent(t *testing.T) {
+	load := Load{Duration: 10 * time.Second}
+	for n, refused := range map[int64]bool{1 << 20: false, 1 << 43: true, -1: true} {
+		shard := &measure.Shard{}
+		shard.Counts.Sent[measure.Measured] = n
+		out := Plan{}.Joined(load, []Outcome{{Shard: shard}, {Shard: &measure.Shard{}}}, make([]clock.Line, 2))
+		if says := out.Err != nil && strings.Contains(out.Err.Error(), "worker 1 says that it sent "); says != refused {
+			t.Errorf("%d messages: %v", n, out.Err)
+		}
 	}
 }
 
