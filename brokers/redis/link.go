@@ -47,11 +47,7 @@ func (d *session) options(address string, reading func()) *redis.Options {
 				}
 				addr = master
 			}
-			conn, err := connect(ctx, addr, t.TLS)
-			if err != nil || reading == nil {
-				return conn, err
-			}
-			return overheard(conn, reading), nil
+			return d.connect(ctx, addr, reading)
 		},
 		// One connection, so that messages keep their order, and no second attempt, so that none is doubled.
 		PoolSize: 1, MaxActiveConns: 1, PipelinePoolSize: -1, MaxRetries: -1, DialerRetries: 1,
@@ -69,27 +65,54 @@ func connect(ctx context.Context, address string, secure *tls.Config) (net.Conn,
 	return socket.Dial(ctx, address, secure)
 }
 
-// overheard wraps a connection and calls reading before each read. It keeps the socket's other interfaces for the client.
-func overheard(conn net.Conn, reading func()) net.Conn {
-	if tcp, ok := conn.(*net.TCPConn); ok {
-		return &overheardSocket{tcp, reading}
+// connect makes a connection that calls reading, if it isn't nil, before each read, and is guarded if another program started the server. It
+// keeps the socket's other interfaces for the client.
+func (d *session) connect(ctx context.Context, address string, reading func()) (net.Conn, error) {
+	conn, err := connect(ctx, address, d.config.Target.TLS)
+	if err != nil {
+		return nil, err
 	}
-	return &overheardConn{conn, reading}
+	o := overhearing{before: reading}
+	if d.config.Target.Server == nil {
+		o.guard = &guard{}
+	}
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		return &overheardSocket{tcp, o}, nil
+	}
+	return &overheardConn{conn, o}, nil
+}
+
+type overhearing struct {
+	before func()
+	guard  *guard
+}
+
+func (o *overhearing) read(from io.Reader, p []byte) (int, error) {
+	if o.before != nil {
+		o.before()
+	}
+	n, err := from.Read(p)
+	if o.guard != nil {
+		if err := o.guard.take(p[:n]); err != nil {
+			return 0, err
+		}
+	}
+	return n, err
 }
 
 type overheardConn struct {
 	net.Conn
-	reading func()
+	overhearing
 }
 
-func (c *overheardConn) Read(p []byte) (int, error) { c.reading(); return c.Conn.Read(p) }
+func (c *overheardConn) Read(p []byte) (int, error) { return c.read(c.Conn, p) }
 
 type overheardSocket struct {
 	*net.TCPConn
-	reading func()
+	overhearing
 }
 
-func (c *overheardSocket) Read(p []byte) (int, error) { c.reading(); return c.TCPConn.Read(p) }
+func (c *overheardSocket) Read(p []byte) (int, error) { return c.read(c.TCPConn, p) }
 
 // primary finds the node that accepts writes, and explains what is wrong with nodes that can't be asked.
 func (d *session) primary(ctx context.Context) (string, error) {

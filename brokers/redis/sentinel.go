@@ -63,7 +63,7 @@ func (d *session) master(ctx context.Context) (address, by string, err error) {
 	var errs []error
 	for _, at := range t.Addresses {
 		o := d.options(at, nil)
-		o.Dialer = func(ctx context.Context, _, addr string) (net.Conn, error) { return connect(ctx, addr, t.TLS) }
+		o.Dialer = func(ctx context.Context, _, addr string) (net.Conn, error) { return d.connect(ctx, addr, nil) }
 		if !d.config.Client.Bool(sentinelLogin) {
 			o.Username, o.Password = "", ""
 		}
