@@ -42,7 +42,7 @@ func (s *shell) profileRun(ctx context.Context, o runOptions, e *explained, poin
 	}
 	e.first = "explain: one repetition with profilers, which doesn't count"
 	defer p.end()
-	third := runOptions{store: o.store, format: "table", log: o.log, again: true, keep: o.keep, question: p, profiles: p.folder}
+	third := runOptions{store: o.store, format: "table", log: o.log, again: o.again, keep: o.keep, question: p, profiles: p.folder}
 	return s.carryOut(ctx, third, plan{points: []study.Point{point}, runs: []study.Run{{Point: &point, Repetition: 1}}})
 }
 
