@@ -43,7 +43,7 @@ func addAnswer(d *document.Document, a advise.Advice) {
 // addGround adds the doubts about the answer, and the settings to take.
 func addGround(d *document.Document, a advise.Advice) {
 	for _, j := range a.Leaders() {
-		d.Say(doubtsLine(j))
+		d.Say(doubtsLine(j.Name, j.Used))
 	}
 	if (a.Answer == advise.Take || a.Answer == advise.Either) && a.Chosen[0].Latest != nil {
 		addMeans(d, a.Chosen[0].Name, *a.Chosen[0].Latest)
@@ -274,17 +274,17 @@ func otherTexts(a advise.Advice) string {
 	return joinNonEmpty(" ", listSentence("Also fits: ", fit, ", "), listSentence("", gone, "; "))
 }
 
-// doubtsLine counts the repetitions of a contender about which there are doubts, by class, in one line of a narrow terminal:
+// doubtsLine counts the repetitions that ended ok, of a contender or a candidate, about which there are doubts, by class, in one line of a narrow terminal:
 //
 //	Doubts about jetstream (n=7): generator (3), machine (1).
-func doubtsLine(j *advise.Judged) string {
+func doubtsLine(about string, used []results.Record) string {
 	const widest, widestName = 80, 24
-	name := []rune(j.Name)
+	name := []rune(about)
 	if len(name) > widestName {
 		name = append(name[:widestName-1], '…')
 	}
-	start := fmt.Sprintf("Doubts about %s (n=%d): ", string(name), len(j.Used))
-	classes := strings.Split(cmp.Or(results.CountClasses(j.Used), "none"), ", ")
+	start := fmt.Sprintf("Doubts about %s (n=%d): ", string(name), len(used))
+	classes := strings.Split(cmp.Or(results.CountClasses(used), "none"), ", ")
 	text := start + strings.Join(classes, ", ") + "."
 	for shown := len(classes) - 1; utf8.RuneCountInString(text) > widest; shown-- {
 		text = fmt.Sprintf("%s%s, and %d more.", start, strings.Join(classes[:shown], ", "), len(classes)-shown)

@@ -27,6 +27,10 @@ func Tuning(a tune.Answer) document.Document {
 	d.Say(tuningAsked(a))
 	d.Add(document.Verdict{About: "Answer", Finding: tuningFinding(a), Detail: tuningDetail(a)})
 	d.Add(effectsTable(a))
+	if a.Default != nil {
+		d.Say(doubtsLine("the best", a.Best.Ok()))
+		d.Say(doubtsLine("the default", a.Default.Ok()))
+	}
 	if a.Verdict == tune.Better {
 		ok := a.Best.Ok()
 		addSettings(&d, ok[len(ok)-1].Spec.Broker, ok[len(ok)-1])

@@ -79,6 +79,21 @@ func TestABetterTuningSaysWhatItDoesToTheBoundedMetrics(t *testing.T) {
 	}
 }
 
+func TestTheScreenOfATuningHasTheDoubtsOfItsConfirmations(t *testing.T) {
+	records := tunedRecords(5e6, 6)
+	for i := range records {
+		if records[i].Axes["sweep"] == tune.Confirm && records[i].Axes["client.linger.ms"] == "5" {
+			records[i].Doubts = []store.Doubt{{Code: "generator-lag", Text: "it is planted"}}
+		}
+	}
+	text := string(rendered(t, Tuning(tune.Cases(records)[0].Decide(records)), "terminal", 80))
+	for _, want := range []string{"Doubts about the best (n=6): generator (6).", "Doubts about the default (n=6): none."} {
+		if !strings.Contains(text, want) {
+			t.Errorf("it doesn't say %q:\n%s", want, text)
+		}
+	}
+}
+
 // Of candidates that don't differ the one with the fewest changes is confirmed, and the comparisons may be around another one.
 func TestTheEffectOfASettingSaysWithWhichValueItWasComparedIfNotTheBest(t *testing.T) {
 	knob := tune.Knob{Path: "client.fetch.min.bytes", Values: []string{"1", "16384"}}
