@@ -126,7 +126,9 @@ func Explanation(a explain.Answer) document.Document {
 		explainedPoint(a.Of), a.Case.Limit()))
 	for _, t := range a.Tried {
 		d.Add(document.Verdict{About: results.Capital(t.Change.Name), Finding: triedFinding(t), Detail: triedDetail(a, t)})
+		d.Say(doubtsLine(t.Change.Name, t.With))
 	}
+	d.Say(doubtsLine("the point unchanged", a.Before))
 	return d
 }
 

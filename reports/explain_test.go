@@ -53,6 +53,9 @@ func TestAnExplanationIsBelowTheTableAndNoRowOfIt(t *testing.T) {
 					Study: c.Study, PointID: change, Label: "nats peak, " + change, Axes: c.Axes(change), Repetition: i + 1, Status: store.OK,
 					Spec: study.Spec{Broker: "nats", Measure: study.MeasurePeak}, Result: &store.Result{Given: map[string]float64{results.KeyThroughput: at}},
 				}
+				if change != explain.Unchanged {
+					r.Doubts = []store.Doubt{{Code: "busy-machine", Text: "it is planted"}}
+				}
 				if at == 0 {
 					r.Status, r.Reason, r.Result = store.Failed, "it fell over", nil
 				}
@@ -63,6 +66,11 @@ func TestAnExplanationIsBelowTheTableAndNoRowOfIt(t *testing.T) {
 		text := strings.Join(strings.Fields(string(rendered(t, d, "markdown", 0))), " ")
 		if len(d.Tables()[0].Rows) != 1 || !strings.Contains(text, want) || !strings.Contains(text, "The limit of nats peak: client-window.") {
 			t.Errorf("%g: %d rows, no %q in\n%s", rate, len(d.Tables()[0].Rows), want, text)
+		}
+		for _, doubts := range []string{"Doubts about twice the window (n=3): machine (3).", "Doubts about the point unchanged (n=3): none."} {
+			if rate > 0 && !strings.Contains(text, doubts) {
+				t.Errorf("%g: no %q in\n%s", rate, doubts, text)
+			}
 		}
 	}
 }
