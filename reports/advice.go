@@ -19,6 +19,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/advise"
 	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/doubt"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/unit"
@@ -45,9 +46,13 @@ func addGround(d *document.Document, a advise.Advice) {
 	for _, j := range a.Leaders() {
 		d.Say(doubtsLine(j.Name, j.Used))
 	}
-	if (a.Answer == advise.Take || a.Answer == advise.Either) && a.Chosen[0].Latest != nil {
-		addMeans(d, a.Chosen[0].Name, *a.Chosen[0].Latest)
-		addSettings(d, a.Chosen[0].Name, *a.Chosen[0].Latest)
+	taken := a.Lean
+	if a.Answer == advise.Take || a.Answer == advise.Either {
+		taken = a.Chosen[0]
+	}
+	if taken != nil && taken.Latest != nil {
+		addMeans(d, taken.Name, *taken.Latest)
+		addSettings(d, taken.Name, *taken.Latest)
 	}
 }
 
@@ -116,8 +121,12 @@ func requirement(c *advise.Case) string {
 	if len(s.Curve.Rates) > 1 {
 		peak = ", peaks of " + results.RateText(s.Curve.Rates[1])
 	}
-	return fmt.Sprintf("Asked for: %s%s, messages of %s, persistence %s, %s, e2e p99 up to %s.", results.RateText(s.Curve.Rates[0]), peak,
-		results.Point{Spec: s}.Setting(), s.Persistence, plural(s.SubscriptionsPerTopic, "subscription"), unit.Nanoseconds.Format(c.Bound))
+	copies := "1 copy"
+	if s.Replicas > 1 {
+		copies = fmt.Sprintf("%d copies", s.Replicas)
+	}
+	return fmt.Sprintf("Asked for: %s%s, messages of %s, persistence %s, %s, %s, e2e p99 up to %s.", results.RateText(s.Curve.Rates[0]), peak,
+		results.Point{Spec: s}.Setting(), s.Persistence, copies, plural(s.SubscriptionsPerTopic, "subscription"), unit.Nanoseconds.Format(c.Bound))
 }
 
 // oneWord is a value that is no further flag and nothing to any shell: records may be a stranger's.
@@ -175,9 +184,9 @@ func answerText(a advise.Advice) string {
 			strings.Join(names, " or "), names[0], figuresOf(a, a.Chosen[0]))
 	case advise.Undecided:
 		if len(names) == 1 {
-			return fmt.Sprintf("Undecided whether %s fits. %s", names[0], openText(a))
+			return fmt.Sprintf("Undecided whether %s fits. %s", names[0], openText(a)) + leanText(a)
 		}
-		return fmt.Sprintf("Undecided between %s. %s", results.Enumerate(names), openText(a))
+		return fmt.Sprintf("Undecided between %s. %s", results.Enumerate(names), openText(a)) + leanText(a)
 	case advise.None:
 		if a.Nearest == nil {
 			return "None of the contenders fits."
@@ -206,6 +215,30 @@ func openText(a advise.Advice) string {
 		figures = append(figures, j.Name+" "+advise.Figure(a.By, j.Costs()))
 	}
 	return fmt.Sprintf("They fit, but their %s doesn't tell them apart yet: %s. More repetitions would decide.", a.By.Name, strings.Join(figures, ", "))
+}
+
+// leanText says what the runs of an undecided answer point to, and what hindered them. It begins with a space unless it is empty.
+func leanText(a advise.Advice) (text string) {
+	if j := a.Lean; j != nil {
+		text = fmt.Sprintf(" The medians point to %s", j.Name)
+		if n := j.Survived(); n > 0 {
+			text += fmt.Sprintf(", which kept its guarantee when it was killed under load (%s)", plural(n, "time"))
+		}
+		text += "."
+	}
+	busy, all := 0, 0
+	for _, j := range a.Chosen {
+		for _, r := range j.Used {
+			all++
+			if slices.Contains(results.DoubtClasses(r), doubt.Machine) {
+				busy++
+			}
+		}
+	}
+	if 2*busy > all {
+		text += fmt.Sprintf(" Something else used the machine in %d of %s: on a free one fewer repetitions decide.", busy, plural(all, "repetition"))
+	}
+	return text
 }
 
 // figuresOf says what was measured of a contender, after its name, and compares it with the next one that fits.
@@ -245,11 +278,11 @@ func roomText(c *advise.Case, j *advise.Judged) string {
 	case !ok && j.InVain == 0:
 		return ""
 	case !ok:
-		return fmt.Sprintf(" Its headroom was searched for (%s), and no rate passed.", plural(j.InVain, "time"))
+		return fmt.Sprintf(" Its headroom was searched for (%s), and no higher rate passed.", plural(j.InVain, "time"))
 	}
 	text := fmt.Sprintf(" It has room: it sustained %s, %s the rate", bracketText(found), unit.Factor.Format(times))
 	if j.InVain > 0 {
-		text += fmt.Sprintf(", in %d of %d searches; in the rest no rate passed", found.N, found.N+j.InVain)
+		text += fmt.Sprintf(", in %d of %d searches; in the rest no higher rate passed", found.N, found.N+j.InVain)
 	}
 	return text + "."
 }

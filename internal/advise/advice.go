@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/brokermark/brokermark/internal/results"
-	"github.com/brokermark/brokermark/internal/unit"
 	"github.com/brokermark/brokermark/internal/verdict"
 )
 
@@ -41,7 +40,7 @@ type Judged struct {
 	Why      string             // a sentence without a period, unless it fits
 	Loads    [][]results.Record // by rate of the case, cut down to it: repetitions that ended ok, and those that failed with figures
 	Searches []results.Record   // of its headroom, that ended ok
-	InVain   int                // searches of its headroom in which no rate passed
+	InVain   int                // searches of its headroom in which no rate above that of the case passed
 	Used     []results.Record   // all that ended ok, whatever they are for
 	Latest   *results.Record    // of Load; nil if there is none
 	killed   int                // repetitions in which it was killed that ended ok
@@ -56,6 +55,7 @@ type Advice struct {
 	By         results.Metric // of Take, if others fit, and of Undecided, if more than one may be best; no Key otherwise
 	Contenders []*Judged      // those that fit come first
 	Nearest    *Judged        // of None: the one whose latency is the least in multiples of the bound; nil without latencies
+	Lean       *Judged        // of Undecided: the cheapest of Chosen whose medians keep the bound at every rate; nil without one
 }
 
 var (
@@ -85,7 +85,7 @@ func (a Advice) finalists() []*Judged {
 
 // Leaders are the answer and the runner-up: up to two contenders with repetitions that ended ok, the chosen and the nearest ones first.
 func (a Advice) Leaders() (leaders []*Judged) {
-	for _, j := range slices.Concat(a.Chosen, []*Judged{a.Nearest}, a.Contenders) {
+	for _, j := range slices.Concat([]*Judged{a.Lean}, a.Chosen, []*Judged{a.Nearest}, a.Contenders) {
 		if j != nil && len(j.Used) > 0 && !slices.Contains(leaders, j) && len(leaders) < 2 {
 			leaders = append(leaders, j)
 		}
@@ -116,6 +116,9 @@ func (c *Case) Decide(records []results.Record) Advice {
 	}
 	c.judge(a.Contenders)
 	a.choose()
+	if a.Answer == Undecided {
+		a.Lean = a.lean()
+	}
 	return a
 }
 
@@ -135,6 +138,8 @@ func (j *Judged) gather(c *Case, part string, r results.Record) {
 		}
 	case r.Status == results.Failed && r.Result == nil && part == Load:
 		j.failure = cmp.Or(j.failure, fmt.Sprintf("%s: %s", r.Status, r.Reason))
+	case r.Status == results.OK && part == Headroom && r.Result.Sustainable != nil && r.Result.Sustainable.Low < c.Spec.Curve.Rates[0]:
+		j.InVain++ // the load shows that it carries more
 	case r.Status == results.OK && part == Headroom:
 		j.Searches = append(j.Searches, r)
 	case r.Status == results.Failed && part == Headroom && results.Searched([]results.Record{r}):
@@ -193,19 +198,15 @@ func (c *Case) judge(contenders []*Judged) {
 			}
 			low, high := samples[k].Interval(pooled, alpha)
 			failed := len(j.Loads[i]) - len(j.ok(i))
-			text := fmt.Sprintf("p99 at %s is ", results.RateText(rate))
 			switch {
 			case low > c.Bound:
-				j.Standing, j.Why = Misses, text+Figure(latency, j.Loads[i])
+				j.Standing, j.Why = Misses, fmt.Sprintf("p99 at %s is %s", results.RateText(rate), Figure(latency, j.Loads[i]))
 			case failed > 1 && failed > len(j.ok(i)):
 				j.Standing, j.Why = Misses, fmt.Sprintf("it failed at %s: %s", results.RateText(rate), lastReason(j.Loads[i]))
 			case high <= c.Bound && failed == 0:
 				keeps[j]++
 			default:
-				j.Why = text + Figure(latency, j.Loads[i])
-				if high < 100*c.Bound {
-					j.Why = fmt.Sprintf("%s%s, and may be anything within %s", text, latency.Over(j.Loads[i]).Format(latency.Unit), unit.Nanoseconds.Range(low, high))
-				}
+				j.Why = c.open(rate, j.Loads[i], low, high)
 			}
 		}
 	}
@@ -214,6 +215,26 @@ func (c *Case) judge(contenders []*Judged) {
 			j.Standing, j.Why = Fits, ""
 		}
 	}
+}
+
+// open says why the repetitions of a rate decide nothing yet: the latency lies within low and high.
+func (c *Case) open(rate float64, loads []results.Record, low, high float64) string {
+	failed := 0
+	for _, r := range loads {
+		if r.Status == results.Failed {
+			failed++
+		}
+	}
+	at, bound := results.RateText(rate), latency.Unit.Format(c.Bound)
+	switch {
+	case failed > 0:
+		return fmt.Sprintf("it failed at %s in %d of %d repetitions: %s", at, failed, len(loads), lastReason(loads))
+	case high < 100*c.Bound:
+		return fmt.Sprintf("p99 at %s is %s, and may be anything within %s", at, latency.Over(loads).Format(latency.Unit), latency.Unit.Range(low, high))
+	case len(loads) == 1:
+		return fmt.Sprintf("p99 at %s is %s, and one repetition rules out nothing above %s", at, Figure(latency, loads), bound)
+	}
+	return fmt.Sprintf("p99 at %s is %s, and %d repetitions that scatter so much don't rule out more than %s", at, Figure(latency, loads), len(loads), bound)
 }
 
 func lastReason(records []results.Record) (reason string) {
@@ -332,6 +353,18 @@ func (a *Advice) rank(group []*Judged) {
 	default:
 		a.Answer = Either
 	}
+}
+
+// lean is the contender that the medians point to.
+func (a *Advice) lean() (lean *Judged) {
+	for _, j := range a.Chosen {
+		keeps := func(rate []results.Record) bool { m := latency.Over(rate); return m.N > 0 && m.Median <= a.Case.Bound }
+		if !slices.ContainsFunc(j.Loads, func(rate []results.Record) bool { return !keeps(rate) }) &&
+			(lean == nil || compare(0, 0, cost.Over(j.ok(0)), cost.Over(lean.ok(0))) < 0) {
+			lean = j
+		}
+	}
+	return lean
 }
 
 // nearest is the contender whose worst latency is the lowest.

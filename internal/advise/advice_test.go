@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -95,6 +96,49 @@ func TestTheAnswerIsThePlantedOneOrUndecidedAndNeverAWrongOne(t *testing.T) {
 		if !test.open && name != "two are alike" && decided < 15 {
 			t.Errorf("%s: only %d of %d were decided", name, decided, seeds)
 		}
+	}
+}
+
+func TestAnOpenAnswerSaysWhatKeepsItOpen(t *testing.T) {
+	c, points := wanted(planted{Name: "a", P99: 3 * time.Millisecond, Capacity: 50_000, Cost: 2})
+	measure := func(p99s ...time.Duration) string {
+		var records []store.Record
+		for n, p99 := range p99s {
+			at := planted{Name: "a", P99: max(p99, time.Millisecond), Capacity: 50_000, Cost: 2}
+			if p99 == 0 {
+				at.Capacity = 1500 // the peak fails
+			}
+			records = append(records, at.Measure(points[0], n+1, rand.New(rand.NewPCG(1, uint64(n)))))
+		}
+		return c.Decide(records).Contenders[0].Why
+	}
+	ms := time.Millisecond
+	for want, why := range map[string]string{
+		"and 3 repetitions that scatter so much don't rule out more than 20.0 ms": measure(ms/50, ms, 12*ms),
+		"it failed at 2k/s in 1 of 3 repetitions: ":                               measure(ms, ms, 0),
+	} {
+		if !strings.Contains(why, want) {
+			t.Errorf("%q doesn't say %q", why, want)
+		}
+	}
+}
+
+func TestTheLoadIsDecidedFirst(t *testing.T) {
+	_, points := wanted(planted{Name: "a"}, planted{Name: "b"})
+	runs := Order(points, 1, nil)
+	other := slices.IndexFunc(runs, func(r study.Run) bool { return r.Point.Axes["sweep"] != Load })
+	if loads := runs[:max(other, 0)]; len(loads) != 2*Looks[len(Looks)-1] {
+		t.Errorf("%d loads come first", len(loads))
+	}
+}
+
+// A search that others disturbed may find less than the loads carry.
+func TestASearchBelowTheRateIsInVain(t *testing.T) {
+	c, points := wanted(planted{Name: "a"})
+	i := slices.IndexFunc(points, func(p study.Point) bool { return p.Axes["sweep"] == Headroom })
+	low := planted{Name: "a", Capacity: 133}.Measure(points[i], 1, rand.New(rand.NewPCG(1, 1)))
+	if a := c.Decide([]store.Record{low}).Contenders[0]; a.InVain != 1 || len(a.Searches) > 0 {
+		t.Errorf("%d in vain, %d searches", a.InVain, len(a.Searches))
 	}
 }
 

@@ -76,14 +76,14 @@ func (c *Case) DecideLatest(records []results.Record) (a Advice, here, elsewhere
 	return c.Decide(here), here, elsewhere
 }
 
-// Lost returns the points of contenders that were not chosen, by ID, of all cases that have an answer. What is asked of a broker was not
-// missed where they missed it.
+// Lost returns the points of contenders that were not chosen, by ID, of all cases that have an answer: what is asked of a broker was not
+// missed where they missed it. An answer that is undecided has chosen none.
 func Lost(records []results.Record) map[string]bool {
 	lost := map[string]bool{}
 	for _, c := range Cases(records) {
 		a, _, _ := c.DecideLatest(records)
 		for id, at := range c.places {
-			if len(a.Chosen) > 0 && !slices.Contains(a.Chosen, a.contender(at.contender)) {
+			if a.Answer == Undecided || len(a.Chosen) > 0 && !slices.Contains(a.Chosen, a.contender(at.contender)) {
 				lost[id] = true
 			}
 		}
@@ -134,8 +134,8 @@ func (c *Case) Wants(records []results.Record, pointID string, repetition int) b
 	return slices.Contains(last, a.contender(p.contender)) && (repetition == 1 || len(last) > 1)
 }
 
-// Order lists the repetitions in the order in which they are worth their time: the load up to the second look, a kill, searches, and more of
-// the load. broker is that of study.Order.
+// Order lists the repetitions in the order in which they are worth their time: the load until the answer stands, a kill, and searches.
+// broker is that of study.Order.
 func Order(points []study.Point, seed int64, broker func(study.Spec) string) (runs []study.Run) {
 	last := Looks[len(Looks)-1]
 	all := study.Order(points, last, seed, broker)
@@ -146,10 +146,9 @@ func Order(points []study.Point, seed int64, broker func(study.Spec) string) (ru
 			}
 		}
 	}
-	take(Load, 1, Looks[1])
+	take(Load, 1, last)
 	take(Kill, 1, 1)
 	take(Headroom, 1, Looks[0])
-	take(Load, Looks[1]+1, last)
 	return runs
 }
 

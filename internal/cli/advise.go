@@ -221,11 +221,11 @@ func (a *advised) enough(ctx context.Context, run study.Run) bool {
 		return true
 	}
 	ends := time.Since(a.began) + time.Duration(repetitionSeconds(run.Point.Spec)*float64(time.Second))
-	if ends > a.limit && !a.late {
+	if !a.late && ends > a.limit {
 		a.late = true
 		a.say("the time of %s is up", study.Duration(a.limit))
 	}
-	return ends > a.limit
+	return a.late // a shorter repetition that still fits in would not be the one that matters most
 }
 
 // tell says why a contender has left, once.
@@ -267,7 +267,7 @@ func (a *advised) finish(s *shell) error {
 	case advise.Take, advise.Either:
 		return nil
 	case advise.Undecided:
-		return &failure{code: exitGate, err: errors.New("the answer is undecided"), hint: "the same command with a longer --time goes on from there"}
+		return &failure{code: exitGate, err: errors.New("the answer is undecided"), hint: "the same command goes on from there; --time counts anew"}
 	}
 	return &failure{code: exitGate, err: errors.New("no contender is shown to fit")}
 }

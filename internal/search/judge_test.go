@@ -198,8 +198,12 @@ func TestNoiseIsJudgedByTheLengthOfTheTrial(t *testing.T) {
 	for long, want := range map[bool]Verdict{true: Fail, false: Pass} {
 		e := good()
 		e.FullLength, e.Backlog = long, noisy
-		if look := DefaultRule(asked).Judge(e, Goal{}); look.Verdict != want {
+		look := DefaultRule(asked).Judge(e, Goal{})
+		if look.Verdict != want {
 			t.Errorf("long %v: %+v", long, look)
+		}
+		if said := look.Reason.String(); long && !strings.HasPrefix(said, "backlog may grow by ") {
+			t.Errorf("a backlog that isn't known to grow is said to: %s", said)
 		}
 	}
 	rising := line(1, 0, 20, 0, nil) // above the limit, but not shown to be there

@@ -183,7 +183,11 @@ func (r Rule) toleratedGrowth(e Evidence) float64 {
 // One of 20±10/s passes.
 func longTrialBacklog(growth Growth, allowed, tolerated float64) remark.Remark {
 	most, least := growth.AtMost(Confidence), growth.AtLeast(Confidence)
-	if most > allowed {
+	switch {
+	case most > allowed && growth.Slope <= allowed:
+		return remark.Of("backlog may grow by %s (with %g %% confidence by no more; measured %s; allowed %s)",
+			perSecond(most), 100*Confidence, perSecond(growth.Slope), perSecond(allowed))
+	case most > allowed:
 		return remark.Of("backlog grows by %s (at most %s with %g %% confidence; allowed %s)",
 			perSecond(growth.Slope), perSecond(most), 100*Confidence, perSecond(allowed))
 	}
