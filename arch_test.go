@@ -122,7 +122,7 @@ func TestReportsReachTheStoreOnlyThroughResults(t *testing.T) {
 // A renderer knows no broker, no record and no metric.
 func TestRenderersOnlyRender(t *testing.T) {
 	for pkg, allowed := range map[string][]string{
-		"unit": nil, "remark": nil, "document": {"unit", "remark"}, "render": {"unit", "remark", "document"},
+		"unit": nil, "lists": nil, "remark": nil, "document": {"unit", "lists", "remark"}, "render": {"unit", "lists", "remark", "document"},
 	} {
 		for _, d := range deps(t, module+"/internal/"+pkg) {
 			name, ours := strings.CutPrefix(d, module+"/internal/")

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
@@ -109,11 +110,7 @@ func (t *Table) AddRow(cells ...Cell) {
 
 // AddWords adds a row of words, likewise.
 func (t *Table) AddWords(words ...string) {
-	cells := make([]Cell, len(words))
-	for i, w := range words {
-		cells[i] = Text(w)
-	}
-	t.AddRow(cells...)
+	t.AddRow(lists.Map(words, Text)...)
 }
 
 // check panics if two columns have one key, or if a cell's key names no column: a figure would stand twice, or be lost.
@@ -147,13 +144,8 @@ func (t Table) WithBounds() Table {
 
 // Charts lists the charts that columns name, each once.
 func (t Table) Charts() []Chart {
-	var charts []Chart
-	for _, c := range t.Columns {
-		if c.Chart.Title != "" && !slices.Contains(charts, c.Chart) {
-			charts = append(charts, c.Chart)
-		}
-	}
-	return charts
+	charts := lists.AddNew(nil, lists.Map(t.Columns, func(c Column) Chart { return c.Chart })...)
+	return lists.Filter(charts, func(c Chart) bool { return c.Title != "" })
 }
 
 func (Heading) block()   {}

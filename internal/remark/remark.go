@@ -123,9 +123,8 @@ func number(v any) (value float64, ok bool) {
 		return float64(r.Uint()), true
 	case r.CanFloat():
 		return r.Float(), true
-	default:
-		return 0, false
 	}
+	return 0, false
 }
 
 // String is the text.

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
@@ -45,11 +46,7 @@ func cellText(c document.Column, cell document.Cell) string {
 	if interval := intervalText(c, cell); interval != "" {
 		text += " " + interval
 	}
-	var marks []string
-	for _, mark := range cell.Marks {
-		marks = append(marks, superscript(mark))
-	}
-	return parenthesized(cell, text) + strings.Join(marks, "˒")
+	return parenthesized(cell, text) + strings.Join(lists.Map(cell.Marks, superscript), "˒")
 }
 
 // valueText writes a cell's words, or its number without the interval.

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/lists"
 )
 
 // maxRows is how many rows a chart draws. Of more rows it draws the best; the table beside it shows all.
@@ -136,10 +137,9 @@ func (c chart) label(row document.Row) string {
 	if c.labelKey != "" {
 		return row[c.labelKey].Text
 	}
-	var words []string
-	for _, column := range c.namesOf(row) {
-		words = append(words, settingPrefix(column)+cellText(column, row[column.Key]))
-	}
+	words := lists.Map(c.namesOf(row), func(column document.Column) string {
+		return settingPrefix(column) + cellText(column, row[column.Key])
+	})
 	return strings.Join(words, " ")
 }
 
@@ -157,10 +157,9 @@ func (c chart) namesOf(row document.Row) []document.Column {
 // nameMarkup returns the name of a row beside its bars. It may break in the path of a setting and before its value: there is little room.
 func (c chart) nameMarkup(row document.Row) string {
 	breaks := strings.NewReplacer(".", ".<wbr>", "=", "=<wbr>")
-	var words []string
-	for _, column := range c.namesOf(row) {
-		words = append(words, breaks.Replace(html.EscapeString(settingPrefix(column)))+html.EscapeString(cellText(column, row[column.Key])))
-	}
+	words := lists.Map(c.namesOf(row), func(column document.Column) string {
+		return breaks.Replace(html.EscapeString(settingPrefix(column))) + html.EscapeString(cellText(column, row[column.Key]))
+	})
 	return strings.Join(words, " ")
 }
 
@@ -189,11 +188,7 @@ func (c chart) best(n int) []document.Row {
 	picked = append(picked, others...)
 	picked = picked[:min(len(picked), n)]
 	slices.Sort(picked)
-	var rows []document.Row
-	for _, i := range picked {
-		rows = append(rows, c.rows[i])
-	}
-	return rows
+	return lists.Map(picked, func(i int) document.Row { return c.rows[i] })
 }
 
 // compare orders figures, the better one first. Unused ones are worse than all others.
@@ -205,9 +200,8 @@ func (c chart) compare(a, b document.Cell) int {
 		return -1
 	case c.about.Better == document.LessIsBetter:
 		return cmp.Compare(a.Number, b.Number)
-	default:
-		return cmp.Compare(b.Number, a.Number)
 	}
+	return cmp.Compare(b.Number, a.Number)
 }
 
 // barMarkup returns one bar of a row: the second line of the column's name, the track with the bar on it, and the figure.

@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/lists"
 )
 
 // field is a named value of a row.
@@ -48,10 +49,7 @@ func fieldsOf(t document.Table, row document.Row, notes map[int]string) []field 
 			fields = append(fields, field{key: key + "_low", value: low}, field{key: key + "_high", value: high})
 		}
 	}
-	texts := []string{} // never nil, which JSON would write as null
-	for _, text := range t.RowNotes(row, notes) {
-		texts = append(texts, clean(text))
-	}
+	texts := append([]string{}, lists.Map(t.RowNotes(row, notes), clean)...) // never nil, which JSON would write as null
 	return append(fields, field{key: "notes", value: texts})
 }
 
@@ -79,11 +77,7 @@ func csvText(d document.Document) string {
 		}
 		lines := [][]string{header}
 		for _, row := range t.Rows {
-			var line []string
-			for _, f := range fieldsOf(t, row, notes) {
-				line = append(line, csvField(f.value))
-			}
-			lines = append(lines, line)
+			lines = append(lines, lists.Map(fieldsOf(t, row, notes), func(f field) string { return csvField(f.value) }))
 		}
 		parts = append(parts, csvLines(lines))
 	}
@@ -165,10 +159,7 @@ func jsonLines(d document.Document) string {
 
 // writeObject writes a line. It keeps the order of the fields, which a map would lose.
 func writeObject(out *strings.Builder, fields []field) {
-	var members []string
-	for _, f := range fields {
-		members = append(members, jsonText(f.key)+":"+jsonText(f.value))
-	}
+	members := lists.Map(fields, func(f field) string { return jsonText(f.key) + ":" + jsonText(f.value) })
 	fmt.Fprintf(out, "{%s}\n", strings.Join(members, ","))
 }
 

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/lists"
 )
 
 // longTable is the number of rows above which a table is folded away, so that a page opens at once.
@@ -112,10 +113,9 @@ func (f *fragment) table(t document.Table) {
 	if t.Title != "" {
 		f.writef("<caption>%s</caption>\n", escape(t.Title))
 	}
-	var columns []htmlColumn
-	for _, c := range forReaders(t).Columns {
-		columns = append(columns, htmlColumn{Column: c, numeric: numeric(t, c)})
-	}
+	columns := lists.Map(forReaders(t).Columns, func(c document.Column) htmlColumn {
+		return htmlColumn{Column: c, numeric: numeric(t, c)}
+	})
 	f.header(columns)
 	f.writef("<tbody>\n")
 	attributes := attributesOf(t.Columns)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/lists"
 )
 
 // latexText writes a document as a part of a LaTeX document, with the rules of the package booktabs. Tables may break across pages.
@@ -60,10 +61,7 @@ func writeLatexTable(out *strings.Builder, t document.Table) {
 	fmt.Fprintf(out, "\n\\begin{longtable}{%s}\n\\toprule\n{}%s \\\\\n\\midrule\n\\endhead\n\\bottomrule\n\\endlastfoot\n",
 		strings.Join(alignments, ""), strings.Join(names, " & "))
 	for _, row := range t.Rows {
-		var cells []string
-		for _, c := range t.Columns {
-			cells = append(cells, latex(cellText(c, row[c.Key])))
-		}
+		cells := lists.Map(t.Columns, func(c document.Column) string { return latex(cellText(c, row[c.Key])) })
 		fmt.Fprintf(out, "{}%s \\\\\n", strings.Join(cells, " & "))
 	}
 	out.WriteString("\\end{longtable}\n")

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/lists"
 )
 
 // markdownText writes a document as headings, paragraphs and tables.
@@ -53,10 +54,7 @@ func writeMarkdownTable(out *strings.Builder, t document.Table) {
 	}
 	fmt.Fprintf(out, "\n| %s |\n|%s|\n", strings.Join(names, " | "), strings.Join(alignments, "|"))
 	for _, row := range t.Rows {
-		var cells []string
-		for _, c := range t.Columns {
-			cells = append(cells, literal(cellText(c, row[c.Key])))
-		}
+		cells := lists.Map(t.Columns, func(c document.Column) string { return literal(cellText(c, row[c.Key])) })
 		fmt.Fprintf(out, "| %s |\n", strings.Join(cells, " | "))
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/lists"
 )
 
 // Widths, in columns of the terminal.
@@ -73,10 +74,7 @@ func (p terminalPage) block(b document.Block) string {
 		if b.Title != "" {
 			texts = append(texts, p.emphasized(b.Title))
 		}
-		for _, part := range split(forReaders(b), p.width) {
-			texts = append(texts, p.table(part))
-		}
-		return strings.Join(texts, "\n\n")
+		return strings.Join(append(texts, lists.Map(split(forReaders(b), p.width), p.table)...), "\n\n")
 	default:
 		panic(unknownBlock("terminal", b))
 	}

@@ -156,3 +156,11 @@ func grouped(v float64) string {
 	}
 	return b.String()
 }
+
+// Counted is a number of things: "1 run", "2 runs".
+func Counted(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return strconv.Itoa(n) + " " + thing + "s"
+}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/brokermark/brokermark/internal/lists"
 )
 
 // Answer is the conclusion of a comparison of two samples.
@@ -138,7 +140,7 @@ func Against(best Sample, others []Sample) []Ratio {
 
 // Judge corrects comparisons that are made together for their number, and answers them. further is how many others belong to them.
 func Judge(ratios []*Ratio, further int) {
-	tested := slices.DeleteFunc(slices.Clone(ratios), func(r *Ratio) bool { return !r.tested })
+	tested := lists.Filter(ratios, func(r *Ratio) bool { return r.tested })
 	family := len(tested) + further
 	var equal, unlike []float64
 	for _, r := range tested {

@@ -19,7 +19,10 @@ import (
 	"slices"
 	"time"
 
+	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/brokermark/brokermark/internal/lists"
 )
 
 const (
@@ -82,13 +85,7 @@ func (s Sample) ends() (lowEnd, highEnd float64) {
 	return lowEnd, highEnd
 }
 
-func mean(values []float64) float64 {
-	sum := 0.0
-	for _, v := range values {
-		sum += v
-	}
-	return sum / float64(len(values))
-}
+func mean(values []float64) float64 { return stat.Mean(values, nil) }
 
 // Median is the median of the figures that are shown; NaN without any.
 func (s Sample) Median() float64 { return s.median(func(v Value) float64 { return v.At }) }
@@ -97,10 +94,7 @@ func (s Sample) median(of func(Value) float64) float64 {
 	if len(s) == 0 {
 		return math.NaN()
 	}
-	var values []float64
-	for _, v := range s {
-		values = append(values, of(v))
-	}
+	values := lists.Map(s, of)
 	slices.Sort(values)
 	lower, upper := values[(len(values)-1)/2], values[len(values)/2]
 	return (lower + upper) / 2
@@ -151,11 +145,7 @@ func (s Sample) spread() Spread {
 			continue
 		}
 		known = true
-		m, squares := mean(logs), 0.0
-		for _, l := range logs {
-			squares += (l - m) * (l - m)
-		}
-		of.SD = max(of.SD, math.Sqrt(squares/of.DF))
+		of.SD = max(of.SD, stat.StdDev(logs, nil))
 	}
 	if !known {
 		return Spread{}
