@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 )
 
@@ -70,12 +71,7 @@ func splitBy(axis string, cell group) ([]group, *undecided) {
 // pooledFigure returns the metric over the samples of a group, pooled if several of them have it. There is none if no
 // sample has the metric. where says for the reader of the reason where the group stands: "at x=2".
 func (s Statement) pooledFigure(m results.Metric, g group, where string) (Figure, *undecided) {
-	var figures []Figure
-	for _, one := range g.Members {
-		if f := one.figure(m); f.known() {
-			figures = append(figures, f)
-		}
-	}
+	figures := lists.Filter(lists.Map(g.Members, func(one sample) Figure { return one.figure(m) }), Figure.known)
 	switch {
 	case len(figures) == 0:
 		return Figure{}, nil

@@ -19,7 +19,12 @@
 // printed.
 package claim
 
-import "github.com/brokermark/brokermark/internal/results"
+import (
+	"slices"
+
+	"github.com/brokermark/brokermark/internal/lists"
+	"github.com/brokermark/brokermark/internal/results"
+)
 
 // Claim is one conclusion of a published study. It is reproduced if all of its statements are.
 type Claim struct {
@@ -88,13 +93,7 @@ const (
 
 // Sides lists the sides that a study has measured records of, Then first.
 func Sides(set *results.Set, study string) []string {
-	var sides []string
-	for _, side := range []string{Then, Now} {
-		if len(samplesOf(set.Points, study, side)) > 0 {
-			sides = append(sides, side)
-		}
-	}
-	return sides
+	return lists.Filter([]string{Then, Now}, func(side string) bool { return len(samplesOf(set.Points, study, side)) > 0 })
 }
 
 // Repetitions returns the fewest repetitions that any figure of the answer rests on. It returns 0 without a figure.
@@ -110,22 +109,13 @@ func (a Answer) Repetitions() int {
 
 // Repetitions returns the fewest repetitions that any figure of the part rests on. It returns 0 without a figure.
 func (p Part) Repetitions() int {
-	fewest := 0
-	for _, c := range p.Cells {
-		if fewest == 0 || c.N < fewest {
-			fewest = c.N
-		}
+	if len(p.Cells) == 0 {
+		return 0
 	}
-	return fewest
+	return slices.Min(lists.Map(p.Cells, func(c Cell) int { return c.N }))
 }
 
 // Count returns the number of cells with the verdict v.
 func (p Part) Count(v Verdict) int {
-	n := 0
-	for _, c := range p.Cells {
-		if c.Verdict == v {
-			n++
-		}
-	}
-	return n
+	return len(lists.Filter(p.Cells, func(c Cell) bool { return c.Verdict == v }))
 }

@@ -5,19 +5,18 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/brokermark/brokermark/internal/lists"
 )
 
 // conclude makes a part's figure and verdict from its cells. A missing cell may turn out either way, so a verdict
 // stands only if it would be the same whatever the missing ones had.
 func (s Statement) conclude(p Part) Part {
-	var figures, fits []Figure
-	for _, c := range p.Cells {
-		figures, fits = append(figures, c.Figure), append(fits, c.R2)
-	}
+	figures := lists.Map(p.Cells, func(c Cell) Figure { return c.Figure })
 	if s.poolsCells() {
 		return s.concludeFromPooled(p, figures)
 	}
-	p.Figure, p.R2 = rangeOf(figures), rangeOf(fits)
+	p.Figure, p.R2 = rangeOf(figures), rangeOf(lists.Map(p.Cells, func(c Cell) Figure { return c.R2 }))
 	return s.concludeFromEach(p)
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/unit"
 )
@@ -65,7 +66,7 @@ func median(values []float64) float64 {
 
 // pooled makes one figure of those that are known, by a key of poolings. Without any there is none.
 func pooled(pooling string, figures []Figure) Figure {
-	figures = slices.DeleteFunc(slices.Clone(figures), func(f Figure) bool { return !f.known() })
+	figures = lists.Filter(figures, Figure.known)
 	if len(figures) == 0 {
 		return Figure{}
 	}
@@ -130,7 +131,6 @@ func (r Range) judge(f Figure) Verdict {
 		return Reproduced
 	case f.High < from || f.Low > to:
 		return NotReproduced
-	default:
-		return Undecided
 	}
+	return Undecided
 }

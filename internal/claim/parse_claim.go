@@ -6,6 +6,7 @@ import (
 
 	yaml "go.yaml.in/yaml/v3"
 
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/study"
 )
 
@@ -65,9 +66,7 @@ func readClaim(n node) Claim {
 	case hasList && hasOwn:
 		n.problem("all, and a statement beside it; allowed: one of both")
 	case hasList:
-		for _, item := range list.items() {
-			c.Statements = append(c.Statements, readListed(item, shared))
-		}
+		c.Statements = lists.Map(list.items(), func(item node) Statement { return readListed(item, shared) })
 		if len(c.Statements) == 0 && len(n.found.list) == 0 {
 			list.problem("0 statements; allowed: one or more")
 		}
@@ -110,13 +109,7 @@ func readStatement(n node, s Statement) Statement {
 
 // kindsIn lists the keys of n that are kinds of statements.
 func kindsIn(n node) []string {
-	var given []string
-	for _, kind := range kinds {
-		if _, ok := n.child(kind); ok {
-			given = append(given, kind)
-		}
-	}
-	return given
+	return lists.Filter(kinds, func(kind string) bool { _, ok := n.child(kind); return ok })
 }
 
 // read reads the value of one of a mapping's keys, which replaces a value from further out. It passes over keys that are

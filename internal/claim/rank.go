@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 )
@@ -28,7 +29,7 @@ func (s Statement) rank(chosen []sample) (Part, *undecided) {
 		if why != nil {
 			return Part{}, why
 		}
-		ranked := slices.DeleteFunc(slices.Clone(contenders), func(c contender) bool { return !c.figure.known() })
+		ranked := lists.Filter(contenders, func(c contender) bool { return c.figure.known() })
 		switch {
 		case len(ranked) > 1 && haveAll(ranked, named):
 			p.Cells = append(p.Cells, s.rankCell(cell.Name, contenders))
@@ -43,13 +44,7 @@ func (s Statement) rank(chosen []sample) (Part, *undecided) {
 	case p.Missing == 0:
 		return Part{}, undecidedBecause(TooFew, "those that it compares were not measured at the same place")
 	}
-	var unusable []sample
-	for _, one := range chosen {
-		if len(one.records) == 0 {
-			unusable = append(unusable, one)
-		}
-	}
-	if len(unusable) > 0 {
+	if unusable := lists.Filter(chosen, func(one sample) bool { return len(one.records) == 0 }); len(unusable) > 0 {
 		return Part{}, noFigure(unusable, s.Metric)
 	}
 	return Part{}, noFigure(chosen, s.Metric)
@@ -156,9 +151,8 @@ func (s Statement) judgePlace(own Figure, rivals []Figure, unknown int) Verdict 
 		return NotReproduced
 	case fewestBetter == mostBetter:
 		return Reproduced
-	default:
-		return Undecided
 	}
+	return Undecided
 }
 
 // isBetter reports whether a is better than b for any pair of their repetitions.
@@ -171,9 +165,8 @@ func (s Statement) isBetter(a, b Figure) Verdict {
 		return Reproduced
 	case a.High < b.Low:
 		return NotReproduced
-	default:
-		return Undecided
 	}
+	return Undecided
 }
 
 // lead returns how many times as good as the best rival own is, and for the last place, how many times as good as the

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/unit"
 	"github.com/brokermark/brokermark/internal/verdict"
@@ -43,9 +44,8 @@ func (s Statement) ratio(all []sample, alpha float64) (Part, *undecided) {
 		return Part{}, noFigure(dividends, s.Of.Metric)
 	case !hasFigure(divisors, s.To.Metric):
 		return Part{}, noFigure(divisors, s.To.Metric)
-	default:
-		return Part{}, undecidedBecause(NoFigure, "there is no ratio to zero")
 	}
+	return Part{}, undecidedBecause(NoFigure, "there is no ratio to zero")
 }
 
 // operands returns the samples that are divided and those that divide them.
@@ -113,11 +113,7 @@ func ratioOfMetrics(s sample, dividend, divisor results.Metric) Figure {
 	}
 	f := summarized(results.Summarize(ratios), unit.Factor)
 	if s.sure != nil && f.known() {
-		var exact verdict.Sample
-		for _, ratio := range ratios {
-			exact = append(exact, verdict.Exactly(ratio))
-		}
-		f = f.within(exact.Interval(verdict.Spread{}, s.sure.alpha))
+		f = f.within(verdict.Sample(lists.Map(ratios, verdict.Exactly)).Interval(verdict.Spread{}, s.sure.alpha))
 	}
 	return f
 }

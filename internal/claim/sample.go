@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/unit"
@@ -175,12 +176,7 @@ func anyClosed(samples []sample, m results.Metric) bool {
 // samplesOf returns the points of a study on one side. If equal axis values were measured in several ways, at two scales
 // for example, the point that was measured last stands for all.
 func samplesOf(points []results.Point, study, side string) []sample {
-	var ofSide []results.Point
-	for _, p := range points {
-		if p.Records[0].Study == study && SideOf(p) == side {
-			ofSide = append(ofSide, p)
-		}
-	}
+	ofSide := lists.Filter(points, func(p results.Point) bool { return p.Records[0].Study == study && SideOf(p) == side })
 	var samples []sample
 	for _, g := range results.GroupBy(ofSide, axesKey) {
 		latest := slices.MaxFunc(g.Members, func(a, b results.Point) int { return cmp.Compare(lastRecord(a), lastRecord(b)) })

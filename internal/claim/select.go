@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 )
 
@@ -33,13 +34,10 @@ const (
 // choose keeps the samples, which are measurements, that are meant. It returns one at least, or why there is none. Their figures have
 // confidence intervals that err with the probability alpha, unless it is 0.
 func (s Selection) choose(all []sample, alpha float64) ([]sample, *undecided) {
-	var chosen []sample
-	for _, one := range all {
+	chosen := lists.Filter(all, func(one sample) bool {
 		name, _ := one.value(sweepAxis)
-		if len(s.Experiments) == 0 || slices.Contains(s.Experiments, name) {
-			chosen = append(chosen, one)
-		}
-	}
+		return len(s.Experiments) == 0 || slices.Contains(s.Experiments, name)
+	})
 	if len(chosen) == 0 {
 		return nil, undecidedBecause(NothingMeasured, "nothing was measured of %s", strings.Join(s.Experiments, ", "))
 	}
@@ -90,12 +88,10 @@ func (c Criterion) filter(samples []sample, axis string) ([]sample, *undecided) 
 		return nil, undecidedBecause(Misfit, "no point has an axis or a setting %q", axis)
 	}
 	meant := c.meantOf(measured)
-	var chosen []sample
-	for _, s := range samples {
-		if value, ok := s.value(axis); ok && slices.Contains(meant, value) {
-			chosen = append(chosen, s)
-		}
-	}
+	chosen := lists.Filter(samples, func(s sample) bool {
+		value, ok := s.value(axis)
+		return ok && slices.Contains(meant, value)
+	})
 	if len(chosen) == 0 {
 		return nil, undecidedBecause(NothingMeasured, "no point has %s %s; there are %s",
 			axis, c, strings.Join(results.Shorten(measured), ", "))

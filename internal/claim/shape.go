@@ -58,9 +58,8 @@ func (t Trend) bounds() Range {
 		return atLeast(1 - t.Within)
 	case fallingForm:
 		return atMost(1 + t.Within)
-	default:
-		return atLeast(1 + t.Within) // without the bound itself
 	}
+	return atLeast(1 + t.Within) // without the bound itself
 }
 
 // variation returns (largest − smallest) / median. Its interval takes in what any choice of repetitions makes of it, and

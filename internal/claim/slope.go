@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
@@ -104,13 +105,8 @@ func (rs readings) fit() Figure {
 
 // repetition returns the metric in the repetition with a number, at the values of the axis at which there is one.
 func (rs readings) repetition(number int) []float64 {
-	var y []float64
-	for _, r := range rs {
-		if v, ok := r.repetitions[number]; ok {
-			y = append(y, v)
-		}
-	}
-	return y
+	made := lists.Filter(rs, func(r reading) bool { _, ok := r.repetitions[number]; return ok })
+	return lists.Map(made, func(r reading) float64 { return r.repetitions[number] })
 }
 
 // rSquared returns the coefficient of determination of the least-squares line through points. The result is 1 if all y

@@ -109,7 +109,6 @@ func (s Statement) pooling(m results.Metric) string {
 		return s.Pool
 	case s.lowestIsBest(m):
 		return poolMin
-	default:
-		return poolMax
 	}
+	return poolMax
 }

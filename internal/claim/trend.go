@@ -2,8 +2,8 @@ package claim
 
 import (
 	"math"
-	"slices"
 
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 )
 
@@ -18,13 +18,7 @@ type reading struct {
 // readings are a metric along an axis, in the order of the axis' values: publish_rate at 1, 5 and 50 topics.
 type readings []reading
 
-func (rs readings) figures() []Figure {
-	var figures []Figure
-	for _, r := range rs {
-		figures = append(figures, r.y)
-	}
-	return figures
-}
+func (rs readings) figures() []Figure { return lists.Map(rs, func(r reading) Figure { return r.y }) }
 
 // trend judges slopes and shapes: how the metric goes along an axis, in each cell, by the values of the axis that have a
 // figure. If every run with 50 topics failed, it goes by 1, 5 and 100 topics, and the part is Without "topics=50".
@@ -43,11 +37,11 @@ func (s Statement) trend(chosen []sample) (Part, *undecided) {
 		case s.Kind == Shape:
 			p.Cells = append(p.Cells, s.shapeCell(cell.Name, rs.figures()))
 			p.uses(s.Metric, cell.Members)
-			p.addWithout(without)
+			p.Without = lists.AddNew(p.Without, without...)
 		default:
 			p.Cells = append(p.Cells, s.slopeCell(cell.Name, rs))
 			p.uses(s.Metric, cell.Members)
-			p.addWithout(without)
+			p.Without = lists.AddNew(p.Without, without...)
 		}
 	}
 	if len(p.Cells) > 0 {
@@ -57,15 +51,6 @@ func (s Statement) trend(chosen []sample) (Part, *undecided) {
 		return Part{}, undecidedBecause(TooFew, "fewer than %d values of %s were measured", s.leastValues(), s.Along)
 	}
 	return Part{}, noFigure(chosen, s.Metric)
-}
-
-// addWithout adds values of the axis that a cell was judged without, each once.
-func (p *Part) addWithout(values []string) {
-	for _, v := range values {
-		if !slices.Contains(p.Without, v) {
-			p.Without = append(p.Without, v)
-		}
-	}
 }
 
 // leastValues returns how many values of the axis a statement needs. Two aren't enough for a slope, as they always lie

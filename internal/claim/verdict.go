@@ -31,9 +31,8 @@ func (v Verdict) not() Verdict {
 		return NotReproduced
 	case NotReproduced:
 		return Reproduced
-	default:
-		return v
 	}
+	return v
 }
 
 // Reason is why a verdict is Undecided. It is Decided for the other verdicts.

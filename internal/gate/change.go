@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/unit"
@@ -21,10 +22,7 @@ import (
 func Changes(pairs []results.Pair, conditions []Condition, allowMissing bool) []Verdict {
 	var verdicts []Verdict
 	for _, c := range conditions {
-		var ofCondition []Verdict
-		for _, p := range pairs {
-			ofCondition = append(ofCondition, c.judgePair(p, allowMissing)...)
-		}
+		ofCondition := lists.Flat(pairs, func(p results.Pair) []Verdict { return c.judgePair(p, allowMissing) })
 		verdicts = append(verdicts, ofCondition...)
 		verdicts = append(verdicts, unjudged(c.Text, ofCondition, "no workload has values of both sides to judge")...)
 	}
@@ -111,10 +109,7 @@ func (l sideLoad) empty() bool { return len(l.records) == 0 && l.failure == "" }
 
 // pairLoadsOf lists the loads of a pair, those of the first side first.
 func pairLoadsOf(p results.Pair) []pairLoad {
-	var loads []pairLoad
-	for _, first := range sideLoadsOf(p.A) {
-		loads = append(loads, pairLoad{rate: first.rate, first: first})
-	}
+	loads := lists.Map(sideLoadsOf(p.A), func(first sideLoad) pairLoad { return pairLoad{rate: first.rate, first: first} })
 	for _, second := range sideLoadsOf(p.B) {
 		i := slices.IndexFunc(loads, func(l pairLoad) bool { return l.rate == second.rate })
 		if i < 0 {

@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/unit"
@@ -245,10 +246,7 @@ func (c Condition) withoutOwn(records []store.Record) float64 {
 	if !c.metric.Latency() {
 		return c.summarize(records).Median
 	}
-	var values []float64
-	for _, r := range c.known(records) {
-		values = append(values, c.metric.WithoutOwn(r))
-	}
+	values := lists.Map(c.known(records), c.metric.WithoutOwn)
 	return results.Summarize(values).Median
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
@@ -40,13 +41,8 @@ const (
 )
 
 // Failures counts the verdicts that fail a command.
-func Failures(verdicts []Verdict) (n int) {
-	for _, v := range verdicts {
-		if v.Outcome == Failed || v.Outcome == Undecided {
-			n++
-		}
-	}
-	return n
+func Failures(verdicts []Verdict) int {
+	return len(lists.Filter(verdicts, func(v Verdict) bool { return v.Outcome == Failed || v.Outcome == Undecided }))
 }
 
 // Judge judges every point by every condition: counts by their sum over the repetitions, everything else by the
@@ -79,13 +75,7 @@ func unjudged(condition string, verdicts []Verdict, why string) []Verdict {
 
 // Endings judges every point, a curve rate by rate, by how its repetitions ended, whatever was measured.
 func Endings(set *results.Set) []Verdict {
-	var verdicts []Verdict
-	for _, p := range set.Points {
-		for _, l := range loadsOf(p) {
-			verdicts = append(verdicts, l.ending)
-		}
-	}
-	return verdicts
+	return lists.Map(lists.Flat(set.Points, loadsOf), func(l load) Verdict { return l.ending })
 }
 
 // judgeLoad makes one verdict on a load of a point, or none if the load lacks the metric and another load of the point
@@ -98,7 +88,7 @@ func (c Condition) judgeLoad(l load, ofPoint []load) []Verdict {
 	}
 	v.Outcome, v.Text = c.judgeRecords(l.records)
 	if v.Outcome == Passed && !c.metric.Counts() {
-		v.Beyond = c.beyond(l.records)
+		v.Beyond = len(lists.Filter(c.values(l.records), c.crossedBy))
 	}
 	hasMetric := func(other load) bool { return len(c.values(other.records)) > 0 }
 	if v.Outcome == Skipped && slices.ContainsFunc(ofPoint, hasMetric) {
@@ -146,16 +136,6 @@ func (c Condition) judgeRecords(records []store.Record) (Outcome, string) {
 		truth = "is at least " + c.format(least)
 	}
 	return Undecided, fmt.Sprintf("%s: %s, and the truth %s", text, strings.Join(why, ", "), truth)
-}
-
-// beyond counts the repetitions that would fail by themselves.
-func (c Condition) beyond(records []store.Record) (n int) {
-	for _, v := range c.values(records) {
-		if c.crossedBy(v) {
-			n++
-		}
-	}
-	return n
 }
 
 // ownPart returns how much of a latency may be the generator's own part, in ns.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/study"
 )
@@ -157,9 +158,7 @@ func JudgeObjectives(set *results.Set) []Verdict {
 				byCondition[c.Text] = append(byCondition[c.Text], ofLoad...)
 				verdicts = append(verdicts, ofLoad...)
 			}
-			for _, o := range unreadable {
-				verdicts = append(verdicts, o.judgeLoad(l))
-			}
+			verdicts = append(verdicts, lists.Map(unreadable, func(o *badObjective) Verdict { return o.judgeLoad(l) })...)
 		}
 	}
 	for _, condition := range slices.Sorted(maps.Keys(byCondition)) {

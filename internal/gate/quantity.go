@@ -76,13 +76,10 @@ func parseTime(value string) (time.Duration, error) {
 
 // parseDecimal reads a number that may end with k, M or G: 10,000 for "10k".
 func parseDecimal(value string) (float64, error) {
-	switch {
-	case strings.HasSuffix(value, "k"):
-		return parseNumber(strings.TrimSuffix(value, "k"), 1e3)
-	case strings.HasSuffix(value, "M"):
-		return parseNumber(strings.TrimSuffix(value, "M"), 1e6)
-	case strings.HasSuffix(value, "G"):
-		return parseNumber(strings.TrimSuffix(value, "G"), 1e9)
+	for suffix, factor := range map[string]float64{"k": 1e3, "M": 1e6, "G": 1e9} {
+		if number, ok := strings.CutSuffix(value, suffix); ok {
+			return parseNumber(number, factor)
+		}
 	}
 	return parseNumber(value, 1)
 }

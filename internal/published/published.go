@@ -22,6 +22,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
@@ -144,11 +145,8 @@ func (c *collection) addTable(folder fs.FS, layout study.Published, points grid)
 
 // columnsOf returns the columns that are read from a table.
 func columnsOf(layout study.Published) []string {
-	columns := slices.Sorted(maps.Values(layout.Axes))
-	for _, key := range slices.Sorted(maps.Keys(layout.Metrics)) {
-		columns = append(columns, layout.Metrics[key].Name)
-	}
-	return slices.Concat(columns, slices.Sorted(maps.Keys(layout.Where)))
+	figures := lists.Map(slices.Sorted(maps.Keys(layout.Metrics)), func(key string) string { return layout.Metrics[key].Name })
+	return slices.Concat(slices.Sorted(maps.Values(layout.Axes)), figures, slices.Sorted(maps.Keys(layout.Where)))
 }
 
 // addRow adds the figures of a row to the record of its point. A row without figures makes no record. It is an error if
@@ -217,7 +215,7 @@ func (r row) point(layout study.Published, points grid) (*study.Point, error) {
 	found := points[placeOf(want)]
 	hasPapersVersions := func(p *study.Point) bool { return p.Axes[whenAxis] == "then" }
 	if slices.ContainsFunc(found, hasPapersVersions) {
-		found = slices.DeleteFunc(slices.Clone(found), func(p *study.Point) bool { return !hasPapersVersions(p) })
+		found = lists.Filter(found, hasPapersVersions)
 	}
 	where := cmp.Or(layout.Experiment, "the study")
 	switch len(found) {
@@ -272,9 +270,5 @@ func (r row) figures(layout study.Published) (map[string]float64, error) {
 
 // valuesText writes values by name for an error: "queues=1, rate=1000".
 func valuesText(values map[string]string) string {
-	var words []string
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		words = append(words, name+"="+values[name])
-	}
-	return strings.Join(words, ", ")
+	return strings.Join(lists.Map(slices.Sorted(maps.Keys(values)), func(name string) string { return name + "=" + values[name] }), ", ")
 }

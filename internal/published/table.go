@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/bounded"
+	"github.com/brokermark/brokermark/internal/lists"
 )
 
 // maxTableBytes bounds the file of a table: a row of two bytes takes a third of a kilobyte.
@@ -44,9 +45,7 @@ func readTable(folder fs.FS, file string) (table, error) {
 	if err != nil {
 		return table{}, fmt.Errorf("%s: no header: %w", file, err)
 	}
-	for _, column := range header {
-		t.columns = append(t.columns, strings.TrimSpace(column))
-	}
+	t.columns = lists.Map(header, strings.TrimSpace)
 	for {
 		values, err := in.Read()
 		if errors.Is(err, io.EOF) {

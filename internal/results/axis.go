@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strconv"
+
+	"github.com/brokermark/brokermark/internal/lists"
 )
 
 // Axis is something in which load points differ: a setting, the broker, the load. Its values are in their natural order:
@@ -26,10 +28,7 @@ const Unset = -1
 
 // Axes lists the axes in which load points differ, and the place of each load point on them, in the order of loadPoints.
 func Axes(loadPoints []LoadPoint) ([]Axis, []Place) {
-	all := make([]coordinates, len(loadPoints))
-	for i, l := range loadPoints {
-		all[i] = coordinatesOf(l)
-	}
+	all := lists.Map(loadPoints, coordinatesOf)
 	axes := axesThatDiffer(loadPoints, all)
 	isShare := func(l LoadPoint) bool { return l.fraction.given() }
 	isRate := func(l LoadPoint) bool { return !l.fraction.given() }

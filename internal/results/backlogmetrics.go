@@ -22,31 +22,31 @@ var backlogMetrics = []Metric{
 // backlogLatency is an end-to-end latency beside the record's own.
 type backlogLatency struct {
 	doc string
-	of  func(store.Record) hist.Snapshot
+	of  func(*store.Backlog) hist.Snapshot
 }
 
 var (
-	filling = backlogLatency{"of consumers without a backlog, while that of others was filled", func(r store.Record) hist.Snapshot {
-		if r.Result.Backlog == nil {
-			return hist.Snapshot{}
-		}
-		return r.Result.Backlog.FillingEndToEnd
-	}}
-	lagging = backlogLatency{"of consumers with a backlog: how old messages were when they came", func(r store.Record) hist.Snapshot {
-		if r.Result.Backlog == nil {
-			return hist.Snapshot{}
-		}
-		return r.Result.Backlog.LaggingEndToEnd
-	}}
+	filling = backlogLatency{
+		"of consumers without a backlog, while that of others was filled", func(b *store.Backlog) hist.Snapshot { return b.FillingEndToEnd },
+	}
+	lagging = backlogLatency{
+		"of consumers with a backlog: how old messages were when they came", func(b *store.Backlog) hist.Snapshot { return b.LaggingEndToEnd },
+	}
 )
 
 func (l backlogLatency) metric(key, name string, q float64) Metric {
 	s := quantile(q)
+	of := func(r store.Record) (none hist.Snapshot) {
+		if r.Result.Backlog == nil {
+			return none
+		}
+		return l.of(r.Result.Backlog)
+	}
 	return Metric{
 		Key: key, Name: name, Doc: l.doc, Unit: unit.Nanoseconds, Better: Lower, quantile: q, isLatency: true,
-		measured: func(r store.Record) float64 { return s.least(l.of(r)) },
-		most:     func(r store.Record) float64 { return s.most(l.of(r)) },
-		few:      func(r store.Record) bool { return s.few(l.of(r)) },
+		measured: func(r store.Record) float64 { return s.least(of(r)) },
+		most:     func(r store.Record) float64 { return s.most(of(r)) },
+		few:      func(r store.Record) bool { return s.few(of(r)) },
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/unit"
 )
@@ -167,13 +168,9 @@ func Moments(r store.Record) []Moment {
 		return nil
 	}
 	reports, metered, hasLatency := pipelineReports(r), brokerMetered(r), CourseHasLatency(r)
-	var moments []Moment
-	for _, t := range r.Result.Series {
-		moments = append(moments, Moment{
-			Tick: t, pipeline: nearestReport(reports, t.OffsetNs), brokerMetered: metered, hasLatency: hasLatency,
-		})
-	}
-	return moments
+	return lists.Map(r.Result.Series, func(t store.Tick) Moment {
+		return Moment{Tick: t, pipeline: nearestReport(reports, t.OffsetNs), brokerMetered: metered, hasLatency: hasLatency}
+	})
 }
 
 // brokerMetered reports whether the processor time of the broker was metered: the record says so, or a sample has some.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/unit"
 	"github.com/brokermark/brokermark/internal/verdict"
@@ -38,11 +39,7 @@ const (
 
 // Correct corrects the p values of differences that are tested together, and updates their answers.
 func Correct(differences []*Difference) {
-	var ratios []*verdict.Ratio
-	for _, d := range differences {
-		ratios = append(ratios, &d.Ratio)
-	}
-	verdict.Judge(ratios, 0)
+	verdict.Judge(lists.Map(differences, func(d *Difference) *verdict.Ratio { return &d.Ratio }), 0)
 }
 
 // Change describes how b compares with a: "46 times lower", "3.2 % higher", "equal".
@@ -68,9 +65,8 @@ func (d Difference) change(to, than, from string) string {
 		return direction
 	case higher.AtLeast():
 		return "at least " + ratioSize(d.Estimate) + " " + direction
-	default:
-		return ratioSize(d.Estimate) + " " + direction
 	}
+	return ratioSize(d.Estimate) + " " + direction
 }
 
 // interval describes the interval of the ratio: "0.93–1.31×". It is empty if either end is open.
@@ -93,7 +89,6 @@ func ratioSize(ratio float64) string {
 		return fmt.Sprintf("%.0f times", factor)
 	case factor >= leastFactor:
 		return fmt.Sprintf("%.1f times", factor)
-	default:
-		return unit.Share.Format(math.Abs(ratio - 1))
 	}
+	return unit.Share.Format(math.Abs(ratio - 1))
 }

@@ -6,21 +6,15 @@ import (
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/doubt"
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
 // MarkedDoubts lists the doubts about records that mark a figure, one of each kind as WorstDoubts does.
 func MarkedDoubts(records []store.Record) []Doubt {
-	var marked []Doubt
-	for _, r := range records {
-		for _, d := range r.Doubts {
-			if d.Kind().Place().Marks() {
-				marked = append(marked, d)
-			}
-		}
-	}
-	return WorstDoubts(marked)
+	all := lists.Flat(records, func(r store.Record) []Doubt { return r.Doubts })
+	return WorstDoubts(lists.Filter(all, func(d Doubt) bool { return d.Kind().Place().Marks() }))
 }
 
 // WorstDoubts lists one doubt of each kind: the one that may affect the largest share of a figure, or else the first, with the
@@ -61,14 +55,14 @@ func (m Metric) DoubtPlace() doubt.Place {
 // Touches reports whether a doubt affects a figure with this place for doubts; quantile is the figure's quantile, or 0.
 func Touches(d Doubt, place doubt.Place, quantile float64, closedLoop bool) bool {
 	atQuantile := len(d.Quantiles) == 0 || slices.Contains(d.Quantiles, quantile)
-	switch of := d.Kind().Place(); of {
+	of := d.Kind().Place()
+	switch of {
 	case doubt.Quantile:
 		return place == doubt.Latency && quantile != 0 && atQuantile
 	case doubt.Delay:
 		return place == doubt.Latency && (quantile == 0 || atQuantile) || place == doubt.Rate && closedLoop
-	default:
-		return of == place
 	}
+	return of == place
 }
 
 // DoubtsOf are the doubts about a record that concern m: those with a mark that affect it or the whole row, and those of the
@@ -98,27 +92,20 @@ func bothQuantiles(a, b Doubt) []float64 {
 
 // DoubtClasses lists the classes of the marked doubts about a repetition and its loads, in the order of the classes.
 func DoubtClasses(r store.Record) []doubt.Class {
-	records := []store.Record{r}
-	for _, l := range Loads(r) {
-		records = append(records, l.Record)
-	}
-	return ClassesOf(MarkedDoubts(records))
+	ofLoads := lists.Map(Loads(r), func(l RepetitionLoad) store.Record { return l.Record })
+	return ClassesOf(MarkedDoubts(append(ofLoads, r)))
 }
 
 // ClassesOf lists the classes of doubts, each once, in the order of the classes.
 func ClassesOf(doubts []Doubt) []doubt.Class {
-	has := func(c doubt.Class) bool {
+	return lists.Filter(doubt.Classes(), func(c doubt.Class) bool {
 		return slices.ContainsFunc(doubts, func(d Doubt) bool { return d.Kind().Class() == c })
-	}
-	return slices.DeleteFunc(doubt.Classes(), func(c doubt.Class) bool { return !has(c) })
+	})
 }
 
 // ClassesText lists the classes of doubts: "generator, too short". It is empty if there are no doubts.
 func ClassesText(doubts []Doubt) string {
-	var words []string
-	for _, c := range ClassesOf(doubts) {
-		words = append(words, string(c))
-	}
+	words := lists.Map(ClassesOf(doubts), func(c doubt.Class) string { return string(c) })
 	return strings.Join(words, ", ")
 }
 
@@ -130,13 +117,8 @@ func CountClasses(records []store.Record) string {
 			repetitions[c]++
 		}
 	}
-	var words []string
-	for _, c := range doubt.Classes() {
-		if n := repetitions[c]; n > 0 {
-			words = append(words, fmt.Sprintf("%s (%d)", c, n))
-		}
-	}
-	return strings.Join(words, ", ")
+	marked := lists.Filter(doubt.Classes(), func(c doubt.Class) bool { return repetitions[c] > 0 })
+	return strings.Join(lists.Map(marked, func(c doubt.Class) string { return fmt.Sprintf("%s (%d)", c, repetitions[c]) }), ", ")
 }
 
 // DoubtsNote is a figure's note about the doubts of the repetitions that it shows; empty if there are none.
@@ -181,9 +163,7 @@ func (p Point) Findings() []CountedFinding {
 func findingsOf(r store.Record) []Finding {
 	var findings []Finding
 	add := func(f Finding) {
-		if !slices.Contains(findings, f) {
-			findings = append(findings, f)
-		}
+		findings = lists.AddNew(findings, f)
 	}
 	ofDoubt := func(d Doubt, prefix string) Finding {
 		return Finding{Class: string(d.Kind().Class()), Code: d.Code, Text: prefix + d.Text}

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/unit"
 	"github.com/brokermark/brokermark/internal/verdict"
 )
@@ -42,10 +43,7 @@ func (d Difference) Why() string {
 //	p ≤ 0.048 (Student's t of logarithms, Holm over 6 pairs).
 func (r Ranking) Basis() string {
 	var sentences []string
-	var shown []float64
-	for _, s := range r.Behind() {
-		shown = append(shown, s.Against.P)
-	}
+	shown := lists.Map(r.Behind(), func(s Standing) float64 { return s.Against.P })
 	if len(shown) > 0 {
 		sign := "≤"
 		if len(shown) == 1 {
@@ -54,12 +52,8 @@ func (r Ranking) Basis() string {
 		sentences = append(sentences, fmt.Sprintf("%s (Student's t of logarithms%s).",
 			significance(sign, slices.Max(shown)), inFamily(r.Rest[0].Against.Family, "pairs")))
 	}
-	var open []Difference
-	for _, s := range r.Undecided() {
-		if s.Against.Bounded() {
-			open = append(open, s.Against)
-		}
-	}
+	against := func(s Standing) Difference { return s.Against }
+	open := lists.Filter(lists.Map(r.Undecided(), against), func(d Difference) bool { return d.Bounded() })
 	if text := leftOpen(open...); text != "" {
 		sentences = append(sentences, Capital(text)+".")
 	}
@@ -67,11 +61,7 @@ func (r Ranking) Basis() string {
 		if len(untested) < len(r.Rest) {
 			sentences = append(sentences, "Undecided: "+r.list(untested)+".")
 		}
-		var differences []Difference
-		for _, s := range untested {
-			differences = append(differences, s.Against)
-		}
-		if text := tooFew(differences...); text != "" {
+		if text := tooFew(lists.Map(untested, against)...); text != "" {
 			sentences = append(sentences, Capital(text)+".")
 		}
 	}
@@ -168,7 +158,6 @@ func runs(a, b int) string {
 		return "one run each"
 	case a == b:
 		return fmt.Sprintf("%d runs each", a)
-	default:
-		return fmt.Sprintf("%d and %d runs", a, b)
 	}
+	return fmt.Sprintf("%d and %d runs", a, b)
 }

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
 )
@@ -105,13 +106,8 @@ func isAtOrBelow(path string, ancestors []string) bool {
 func (p Point) Workload(named ...string) string {
 	leftOut := withImplied(named)
 	facts := p.facts.ofSpec(p.Spec)
-	var lines []string
-	for _, path := range sortedKeys(facts) {
-		if !isAtOrBelow(path, leftOut) {
-			lines = append(lines, path+"="+facts[path])
-		}
-	}
-	return strings.Join(lines, "\n")
+	paths := lists.Filter(sortedKeys(facts), func(path string) bool { return !isAtOrBelow(path, leftOut) })
+	return strings.Join(lists.Map(paths, func(path string) string { return path + "=" + facts[path] }), "\n")
 }
 
 // Residue lists the facts in which records differ that are to be pooled or compared, sorted: "host.cores: 2, 8". It leaves out

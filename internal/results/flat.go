@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/unit"
@@ -100,10 +101,7 @@ func metricFields() []FlatField {
 func Flat(r store.Record) []FlatRecord {
 	var flat []FlatRecord
 	for _, l := range Loads(r) {
-		f := FlatRecord{axes: map[string]any{}}
-		for _, field := range FlatFields {
-			f.values = append(f.values, field.of(l))
-		}
+		f := FlatRecord{axes: map[string]any{}, values: lists.Map(FlatFields, func(f FlatField) any { return f.of(l) })}
 		for name, text := range r.Axes {
 			f.axes[name] = settingValue(text)
 		}
@@ -249,10 +247,7 @@ type FlatColumn struct {
 
 // FlatColumns describes the columns of the table of these records, in its order.
 func FlatColumns(records []store.Record) []FlatColumn {
-	var columns []FlatColumn
-	for _, f := range FlatFields {
-		columns = append(columns, FlatColumn{f.Key, f.Type, f.unit(), f.Doc})
-	}
+	columns := lists.Map(FlatFields, func(f FlatField) FlatColumn { return FlatColumn{f.Key, f.Type, f.unit(), f.Doc} })
 	numbers := map[string]bool{} // by axis: whether all values are numbers
 	for _, r := range records {
 		for axis, text := range r.Axes {
@@ -308,10 +303,7 @@ func FlatTable(records []store.Record) (header []string, rows iter.Seq[[]any]) {
 	return header, func(yield func([]any) bool) {
 		for _, r := range records {
 			for _, flat := range Flat(r) {
-				var row []any
-				for _, value := range flat.values {
-					row = append(row, tableValue(value))
-				}
+				row := lists.Map(flat.values, tableValue)
 				for _, axis := range axes {
 					row = append(row, flat.axes[axis])
 				}
@@ -332,11 +324,7 @@ func tableValue(value any) any {
 	case []string:
 		return strings.Join(v, separator)
 	case []FlatGoal:
-		var answers []string
-		for _, goal := range v {
-			answers = append(answers, goal.String())
-		}
-		return strings.Join(answers, separator)
+		return strings.Join(lists.Map(v, FlatGoal.String), separator)
 	}
 	panic(fmt.Sprintf("results: a table has no form for a %T", value))
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/remark"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/unit"
@@ -15,14 +16,14 @@ import (
 
 // GoalName names a goal of a search by its bound: "p99 ≤ 10ms", "max ≤ 1s", "no latency bound".
 func GoalName(g store.GoalResult) string {
-	switch bound := time.Duration(g.LatencyNs); {
+	bound := time.Duration(g.LatencyNs)
+	switch {
 	case bound == 0:
 		return "no latency bound"
 	case g.Quantile >= 1:
 		return fmt.Sprintf("max ≤ %s", bound)
-	default:
-		return fmt.Sprintf("p%s ≤ %s", strconv.FormatFloat(100*g.Quantile, 'g', 10, 64), bound)
 	}
+	return fmt.Sprintf("p%s ≤ %s", strconv.FormatFloat(100*g.Quantile, 'g', 10, 64), bound)
 }
 
 // Goal is one goal of the searches of a point, over its repetitions: the highest rate at which a quantile of latency stays
@@ -40,15 +41,8 @@ type Goal struct {
 
 // Goals gathers the answers of searches to each of their goals.
 func Goals(records []store.Record) []Goal {
-	var answers []store.GoalResult
-	for _, r := range records {
-		answers = append(answers, answersOf(r)...)
-	}
-	var goals []Goal
-	for _, g := range GroupBy(answers, GoalName) {
-		goals = append(goals, goalOf(g.Members))
-	}
-	return goals
+	answers := lists.Flat(records, answersOf)
+	return lists.Map(GroupBy(answers, GoalName), func(g Group[store.GoalResult]) Goal { return goalOf(g.Members) })
 }
 
 // answersOf are the answers of a repetition's search to its goals.
@@ -87,9 +81,8 @@ func (g Goal) Answer() string {
 		return "decided"
 	case g.N:
 		return "undecided"
-	default:
-		return fmt.Sprintf("undecided in %d of %d", len(g.Undecided), g.N)
 	}
+	return fmt.Sprintf("undecided in %d of %d", len(g.Undecided), g.N)
 }
 
 // FlatGoal is the answer to one goal of a search: always all keys.
@@ -150,9 +143,8 @@ func BoundsText(passed, failed float64, heldNs int64) string {
 		return "no rate passed, the lowest that failed was " + unit.PerSecond.Format(failed)
 	case failed == 0:
 		return "at least " + unit.PerSecond.Format(passed) + held + ", no rate failed"
-	default:
-		return unit.PerSecond.Range(passed, failed) + held
 	}
+	return unit.PerSecond.Range(passed, failed) + held
 }
 
 // Bracket is the sustainable rate over repetitions. Each repetition searched for it and ended with two bounds: the highest

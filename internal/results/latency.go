@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/hist"
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/unit"
 )
@@ -63,11 +64,7 @@ func LatencyByName(name string) (LatencyKind, error) {
 
 // LatencyNames lists the names of LatencyKinds in their order.
 func LatencyNames() []string {
-	var names []string
-	for _, k := range LatencyKinds {
-		names = append(names, k.Name)
-	}
-	return names
+	return lists.Map(LatencyKinds, func(k LatencyKind) string { return k.Name })
 }
 
 // metric is a statistic of the latency, such as its mean, as a metric. It is read from records with a result.

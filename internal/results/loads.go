@@ -15,6 +15,7 @@ import (
 	"slices"
 
 	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/remark"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
@@ -22,13 +23,7 @@ import (
 )
 
 // LoadPointsOf lists the load points of points, in their order.
-func LoadPointsOf(points []Point) []LoadPoint {
-	var all []LoadPoint
-	for _, p := range points {
-		all = append(all, p.LoadPoints()...)
-	}
-	return all
-}
+func LoadPointsOf(points []Point) []LoadPoint { return lists.Flat(points, Point.LoadPoints) }
 
 // LoadPoints lists the rows of a point in tables, over the repetitions of Shown: the point under its own load, unless it was a curve of
 // given rates, then each rate of its curve, lowest first. If a rate failed in some of the repetitions, these have a load point of their
@@ -77,10 +72,7 @@ func (p Point) MeasuredLoads() []LoadPoint {
 	if len(records) == 0 {
 		records = p.Records
 	}
-	var loads []RepetitionLoad
-	for _, r := range records {
-		loads = append(loads, measuredLoads(r)...)
-	}
+	loads := lists.Flat(records, measuredLoads)
 	counted := map[string][]store.Record{} // by the title of the load
 	for _, r := range p.Ran() {
 		for _, load := range measuredLoads(r) {
@@ -116,9 +108,7 @@ func (p Point) loadPointsBy(loads []RepetitionLoad, key func(RepetitionLoad) str
 		if first.Rate == 0 { // the point's own load
 			l.Rate = fixedRate(p.Spec)
 		}
-		for _, r := range repetitions {
-			l.Records = append(l.Records, r.Record)
-		}
+		l.Records = lists.Map(repetitions, func(r RepetitionLoad) store.Record { return r.Record })
 		loadPoints = append(loadPoints, l)
 	}
 	return loadPoints
@@ -191,9 +181,8 @@ func fixedRate(s study.Spec) float64 {
 	switch s.Load.Shape {
 	case constantShape, "poisson":
 		return s.Load.Rate
-	default:
-		return 0
 	}
+	return 0
 }
 
 // LoadPoint is one load of a point over its repetitions: the point's own load, or one rate of its curve. Its records are the
@@ -274,9 +263,8 @@ func (l LoadPoint) Offered() (text string, order float64) {
 		return l.fraction.ofSustainable(), float64(l.fraction)
 	case l.Rate > 0:
 		return RateText(l.Rate), l.Rate
-	default:
-		return l.RowTitle, 0
 	}
+	return l.RowTitle, 0
 }
 
 // LoadID identifies the load of a spec: the kind of measurement, and its rates and shape. Points of different loads are never pooled,

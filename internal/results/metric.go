@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/unit"
@@ -79,9 +80,8 @@ func (m Metric) Of(r store.Record) float64 {
 		return math.NaN()
 	case m.Counts():
 		return m.count(r.Result.Books)
-	default:
-		return decimal(m.measured(r))
 	}
+	return decimal(m.measured(r))
 }
 
 // AtMost is the upper bound of m's value in a record: +Inf if only a lower bound is known. It is Of if all messages came.
@@ -246,13 +246,7 @@ func (m Metric) Sample(records []store.Record) verdict.Sample {
 
 // knownAmong are the figures of records without unknown ones.
 func knownAmong(records []store.Record, figure func(store.Record) float64) []float64 {
-	var known []float64
-	for _, r := range records {
-		if v := figure(r); !math.IsNaN(v) {
-			known = append(known, v)
-		}
-	}
-	return known
+	return lists.Filter(lists.Map(records, figure), func(v float64) bool { return !math.IsNaN(v) })
 }
 
 // ClockBound is the largest error, either way, of a value of m in records, in nanoseconds. It is 0 unless the value is the

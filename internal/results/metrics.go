@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/suggest"
@@ -59,14 +60,9 @@ func (p Point) PublishesOnly() bool {
 // MetricByKey finds a metric by its key, as programs do, also one of reportMetrics. The error for an unknown key is an
 // ErrUnknownMetric.
 func MetricByKey(key string) (Metric, error) {
-	for _, m := range Metrics {
-		if m.Key == key {
-			return m, nil
-		}
-	}
-	for _, m := range reportMetrics {
-		if m.Key == key {
-			return m, nil
+	for _, among := range [][]Metric{Metrics, reportMetrics} {
+		if i := slices.IndexFunc(among, func(m Metric) bool { return m.Key == key }); i >= 0 {
+			return among[i], nil
 		}
 	}
 	return Metric{}, &ErrUnknownMetric{Name: key, known: MetricKeys()}
@@ -96,13 +92,7 @@ func MustMetric(key string) Metric {
 }
 
 // MetricKeys lists the keys of Metrics in their order.
-func MetricKeys() []string {
-	var keys []string
-	for _, m := range Metrics {
-		keys = append(keys, m.Key)
-	}
-	return keys
-}
+func MetricKeys() []string { return lists.Map(Metrics, func(m Metric) string { return m.Key }) }
 
 // MetricNamed finds a metric as people write it: by its key, or by that without its unit, such as "e2e_p99" (see Short). The
 // error for an unknown name is an ErrUnknownMetric.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/doubt"
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/store"
 )
 
@@ -73,20 +74,14 @@ func MissedRates(points []Point) []document.Verdict {
 // empty if there is none.
 func missedAtPoint(p Point) string {
 	repetitions := p.Ok()
-	var missed []string
-	for _, r := range repetitions {
-		if text := Missed(r); text != "" {
-			missed = append(missed, text)
-		}
-	}
+	missed := lists.Filter(lists.Map(repetitions, Missed), func(text string) bool { return text != "" })
 	switch {
 	case len(missed) == 0:
 		return ""
 	case len(repetitions) == 1:
 		return missed[0]
-	default:
-		return fmt.Sprintf("%s (%d of %d repetitions missed it)", missed[0], len(missed), len(repetitions))
 	}
+	return fmt.Sprintf("%s (%d of %d repetitions missed it)", missed[0], len(missed), len(repetitions))
 }
 
 // Ending is the status of records with a remark if the rate was missed in any of them: "ok, rate missed".

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/study"
 )
 
@@ -23,11 +24,7 @@ type SettingValue struct{ Name, Value string }
 
 // String writes a variant as in names: "linger=5 topics=2".
 func (v Variant) String() string {
-	texts := make([]string, len(v))
-	for i, s := range v {
-		texts[i] = s.Name + "=" + s.Value
-	}
-	return strings.Join(texts, " ")
+	return strings.Join(lists.Map(v, func(s SettingValue) string { return s.Name + "=" + s.Value }), " ")
 }
 
 func (v Variant) has(name string) bool {
@@ -94,9 +91,8 @@ func shapeInName(load study.Load, axes map[string]string, detailsByShape Values)
 		return details
 	case len(detailsByShape) > 1 && !isAxis:
 		return shape
-	default:
-		return ""
 	}
+	return ""
 }
 
 // variantOf lists the axes of a study in which points of the set differ, with a point's values on them.
@@ -124,9 +120,7 @@ func distinguish(points []*Point) {
 	for anyAdded { // again, because a point may now have the name of one in another group
 		anyAdded = false
 		for _, alike := range namesakes(points) {
-			if addSettings(alike) {
-				anyAdded = true
-			}
+			anyAdded = addSettings(alike) || anyAdded
 		}
 	}
 }
@@ -136,22 +130,14 @@ func namesakes(points []*Point) [][]*Point {
 	asShown := func(p *Point) string {
 		return strings.Join([]string{p.Kind(), p.Variant.String(), p.Setting(), p.Load()}, "\n")
 	}
-	var groups [][]*Point
-	for _, g := range GroupBy(points, asShown) {
-		if len(g.Members) > 1 {
-			groups = append(groups, g.Members)
-		}
-	}
-	return groups
+	groups := lists.Map(GroupBy(points, asShown), func(g Group[*Point]) []*Point { return g.Members })
+	return lists.Filter(groups, func(group []*Point) bool { return len(group) > 1 })
 }
 
 // addSettings adds settings in which namesakes differ to the variants of all of them, one by one, until no two are namesakes. It
 // returns false if there was nothing to add because their specs are equal, or all differences are in their names already.
 func addSettings(alike []*Point) (added bool) {
-	specs := make([]map[string]string, len(alike)) // settings by path, in the order of alike
-	for i, p := range alike {
-		specs[i] = p.facts.ofSpec(p.Spec)
-	}
+	specs := lists.Map(alike, func(p *Point) map[string]string { return p.facts.ofSpec(p.Spec) })
 	for _, path := range differingPaths(specs) {
 		if alike[0].Variant.has(path) { // with the same value in all of alike, which have one variant
 			continue
@@ -204,16 +190,11 @@ func AskedByAll(points []Point) (words []string) {
 }
 
 // askedInWords describes the point's settings that are no defaults, except those in its name.
-func (p Point) askedInWords() (words []string) {
+func (p Point) askedInWords() []string {
 	if p.Published() {
 		return nil // a paper gives only some of its settings
 	}
-	for _, path := range p.Spec.Asked() {
-		if !p.Variant.has(path) {
-			words = append(words, p.Spec.InWords(path))
-		}
-	}
-	return words
+	return lists.Map(lists.Filter(p.Spec.Asked(), func(path string) bool { return !p.Variant.has(path) }), p.Spec.InWords)
 }
 
 // Title is the title of the point alone.
@@ -232,9 +213,7 @@ func AskedApart(first, second Point, meantToDiffer ...string) (words []string) {
 		if text != other {
 			text += " against " + other
 		}
-		if !slices.Contains(words, text) {
-			words = append(words, text)
-		}
+		words = lists.AddNew(words, text)
 	}
 	return words
 }

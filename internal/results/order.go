@@ -7,15 +7,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/study"
 )
 
 // Names lists the names of points, each once, in the order in which charts assign colours and shapes.
 func Names(points []Point) []string {
-	var names []string
-	for _, p := range slices.SortedFunc(slices.Values(points), ComparePoints) {
-		names = append(names, p.Name)
-	}
+	names := lists.Map(slices.SortedFunc(slices.Values(points), ComparePoints), func(p Point) string { return p.Name })
 	return slices.Compact(names) // equal names are adjacent: a name consists of the kind and the variant, by which points are ordered
 }
 
@@ -73,9 +71,8 @@ func compareWords(a, b string) int {
 		return -1
 	case okB:
 		return 1
-	default:
-		return compareNumbersInside(a, b)
 	}
+	return compareNumbersInside(a, b)
 }
 
 // compareNumbersInside orders texts by their bytes, except that whole numbers inside are compared as numbers: "4.9" before "4.10".

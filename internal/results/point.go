@@ -20,6 +20,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/unit"
@@ -47,7 +48,12 @@ func (p Point) Kind() string { return strings.TrimSpace(p.Product + " " + p.shap
 func (p Point) axes() map[string]string { return p.Records[0].Axes }
 
 // Ok are the repetitions that ended ok. Conclusions are drawn from no others.
-func (p Point) Ok() []store.Record { return p.with(store.OK) }
+func (p Point) Ok() []store.Record { return EndedOK(p.Records) }
+
+// EndedOK are the records that ended ok.
+func EndedOK(records []store.Record) []store.Record {
+	return lists.Filter(records, func(r store.Record) bool { return r.Status == store.OK })
+}
 
 // Shown are the records whose figures tables show: the repetitions that ended ok or, if none did, those that failed, were void,
 // or were published, in this order of preference. If two ended ok and one failed, the two are shown.
@@ -61,20 +67,12 @@ func (p Point) Shown() []store.Record {
 }
 
 // Ran are the repetitions over which counts of messages are summed: those that ended ok, and those that failed.
-func (p Point) Ran() []store.Record {
-	return slices.DeleteFunc(slices.Clone(p.Records), func(r store.Record) bool { return !ran(r) })
-}
+func (p Point) Ran() []store.Record { return lists.Filter(p.Records, ran) }
 
 func ran(r store.Record) bool { return r.Status == store.OK || r.Status == store.Failed }
 
 func (p Point) with(status store.Status) []store.Record {
-	var records []store.Record
-	for _, r := range p.Records {
-		if r.Status == status {
-			records = append(records, r)
-		}
-	}
-	return records
+	return lists.Filter(p.Records, func(r store.Record) bool { return r.Status == status })
 }
 
 // All reports whether every repetition ended with this status.
@@ -145,9 +143,8 @@ func (p Point) Load() string {
 		return "count at " + p.Rate()
 	case p.Spec.Read.From == study.ReadStart:
 		return "read from the start"
-	default:
-		return p.Spec.Measure
 	}
+	return p.Spec.Measure
 }
 
 // Setting names the table that the point belongs to: "100 B, at-least-once". Points through relays and points between agents

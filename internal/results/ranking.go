@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/verdict"
 )
@@ -53,10 +54,7 @@ func Rank(m Metric, contenders []Contender) Ranking {
 		return Ranking{Metric: m}
 	}
 	best, others := ordered[0], ordered[1:]
-	samples := make([]verdict.Sample, len(others))
-	for i, c := range others {
-		samples[i] = c.sample
-	}
+	samples := lists.Map(others, func(c Contender) verdict.Sample { return c.sample })
 	rest := make([]Standing, len(others))
 	for i, ratio := range verdict.Against(best.sample, samples) {
 		rest[i] = Standing{Contender: others[i], Against: Difference{A: best.Summary, B: others[i].Summary, Ratio: ratio}}
@@ -97,13 +95,13 @@ func (r Ranking) untested() []Standing {
 }
 
 func (r Ranking) which(is func(Difference) bool) []Standing {
-	return slices.DeleteFunc(slices.Clone(r.Rest), func(s Standing) bool { return !is(s.Against) })
+	return lists.Filter(r.Rest, func(s Standing) bool { return is(s.Against) })
 }
 
 // shares lists the contenders that share the place of the best: they are not shown to differ, and their median is better than
 // that of every contender that is shown to differ.
 func (r Ranking) shares() []Standing {
-	return slices.DeleteFunc(slices.Clone(r.Rest[:r.firstBehind()]), func(s Standing) bool { return !s.Against.Tested() })
+	return lists.Filter(r.Rest[:r.firstBehind()], func(s Standing) bool { return s.Against.Tested() })
 }
 
 // TiedWithBest lists the best and those that share its place.
@@ -111,11 +109,7 @@ func (r Ranking) TiedWithBest() []Contender {
 	if r.Best == nil {
 		return nil
 	}
-	tied := []Contender{*r.Best}
-	for _, s := range r.shares() {
-		tied = append(tied, s.Contender)
-	}
-	return tied
+	return append([]Contender{*r.Best}, lists.Map(r.shares(), func(s Standing) Contender { return s.Contender })...)
 }
 
 // withoutPlace lists the contenders that are not shown to differ from the best, although one with a better median is. The cause

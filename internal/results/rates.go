@@ -80,9 +80,8 @@ func throughput(r store.Record) float64 {
 		return r.Result.Throughput
 	case r.Spec.SubscriptionsPerTopic == 0:
 		return publishRate(r)
-	default:
-		return min(publishRate(r), perSubscription(r, receiveRate(r)))
 	}
+	return min(publishRate(r), perSubscription(r, receiveRate(r)))
 }
 
 // megabytes is a rate of messages in 10^6 bytes of payload per second.

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/unit"
 )
@@ -47,10 +48,7 @@ func distance(change Summary) float64 {
 // Effects lists the effects of all axes in which points differ, the largest first. The points must have the same workload.
 func Effects(points []Point, m Metric) []Effect {
 	axes, places := SweptAxes(points)
-	medians := make([]float64, len(points))
-	for i, p := range points {
-		medians[i] = p.median(m)
-	}
+	medians := lists.Map(points, func(p Point) float64 { return p.median(m) })
 	var effects []Effect
 	for i, axis := range axes {
 		effects = append(effects, effectOf(i, axis, usualIn(axis, points), places, medians))
@@ -110,11 +108,7 @@ func effectOf(index int, axis Axis, usual int, places []Place, medians []float64
 			ratios[value] = append(ratios[value], medians[i]/baseline)
 		}
 	}
-	e := Effect{Axis: axis.Name, Values: axis.Values, Usual: usual}
-	for _, r := range ratios {
-		e.Changes = append(e.Changes, summarizeRatios(r))
-	}
-	return e
+	return Effect{Axis: axis.Name, Values: axis.Values, Usual: usual, Changes: lists.Map(ratios, summarizeRatios)}
 }
 
 // without is the place on all axes but the i-th: "[2 0 1]".
@@ -125,11 +119,7 @@ func (p Place) without(i int) string {
 // SweptAxes lists the axes in which points differ, and the place of each point on them, in the order of points. The rates of
 // one curve are no axis.
 func SweptAxes(points []Point) ([]Axis, []Place) {
-	loadPoints := make([]LoadPoint, len(points))
-	for i, p := range points {
-		loadPoints[i] = LoadPoint{Point: p, Name: p.Load(), Rate: fixedRate(p.Spec)}
-	}
-	return Axes(loadPoints)
+	return Axes(lists.Map(points, func(p Point) LoadPoint { return LoadPoint{Point: p, Name: p.Load(), Rate: fixedRate(p.Spec)} }))
 }
 
 // Best lists the points by a figure's median over the repetitions that ended ok, the best first. It leaves out points whose
@@ -147,13 +137,9 @@ func Best(points []Point, m Metric) []Point {
 // one, whatever the measurement left open. It leaves out a metric that no point has, and a point that lacks one of the others. Of
 // 10k/s at 5 ms, 8k/s at 2 ms and 8k/s at 3 ms the last is beaten by the second.
 func Pareto(points []Point, metrics []Metric) []Point {
-	var known []Metric
-	for _, m := range metrics {
-		hasIt := func(p Point) bool { return m.Over(p.Ok()).N > 0 }
-		if slices.ContainsFunc(points, hasIt) {
-			known = append(known, m)
-		}
-	}
+	known := lists.Filter(metrics, func(m Metric) bool {
+		return slices.ContainsFunc(points, func(p Point) bool { return m.Over(p.Ok()).N > 0 })
+	})
 	costs := make([][]cost, len(points)) // by point and metric
 	for i, p := range points {
 		for _, m := range known {

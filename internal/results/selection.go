@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/suggest"
@@ -191,9 +192,7 @@ func valuesAmong(ctx context.Context, from Source, terms []term, of string) (Val
 	known, facts := Values{}, new(factCache)
 	if s, ok := from.(lister); ok && len(terms) == 0 {
 		if list, err := s.Values(ctx, of); list != nil || err != nil {
-			for _, v := range list {
-				known.Add(of, v)
-			}
+			known.Add(of, list...)
 			return known, err
 		}
 	}
@@ -207,9 +206,7 @@ func valuesAmong(ctx context.Context, from Source, terms []term, of string) (Val
 		for name, values := range propertiesOf(r, facts) {
 			known.Add(name, "")
 			if name == of {
-				for _, v := range values {
-					known.Add(name, v)
-				}
+				known.Add(name, values...)
 			}
 		}
 	}
@@ -220,10 +217,7 @@ func valuesAmong(ctx context.Context, from Source, terms []term, of string) (Val
 func lacking(before []term, t term, known Values) string {
 	none := "no record has"
 	if len(before) > 0 {
-		var by []string
-		for _, b := range before {
-			by = append(by, b.name+"="+b.value)
-		}
+		by := lists.Map(before, func(b term) string { return b.name + "=" + b.value })
 		none = fmt.Sprintf("no record with %s has", strings.Join(by, ","))
 	}
 	values, hasName := known[t.name]
@@ -247,9 +241,7 @@ func Selectable(records []store.Record) map[string][]string {
 	seen := Values{}
 	for _, r := range records {
 		for name, values := range propertiesOf(r, facts) {
-			for _, v := range values {
-				seen.Add(name, v)
-			}
+			seen.Add(name, values...)
 		}
 	}
 	sorted := map[string][]string{}
@@ -285,8 +277,7 @@ func SideSelection(side string) string {
 
 // JoinSelections selects records that match both selections. An empty one matches everything.
 func JoinSelections(a, b string) string {
-	selections := slices.DeleteFunc([]string{a, b}, func(s string) bool { return s == "" })
-	return strings.Join(selections, ",")
+	return lists.Join(",", a, b)
 }
 
 // propertiesOf lists the properties by which a record can be selected, with their values. One may have several: the version in
@@ -330,12 +321,14 @@ func matches(name, want string, values []string) bool {
 // Values holds the distinct values of settings by the name of the setting. In {"acks": {"1", "all"}, "linger": {"5"}} acks varies.
 type Values map[string]map[string]bool
 
-// Add adds the value of a setting.
-func (v Values) Add(name, value string) {
-	if v[name] == nil {
-		v[name] = map[string]bool{}
+// Add adds values of a setting.
+func (v Values) Add(name string, values ...string) {
+	for _, value := range values {
+		if v[name] == nil {
+			v[name] = map[string]bool{}
+		}
+		v[name][value] = true
 	}
-	v[name][value] = true
 }
 
 // AddAll adds the values of several settings, by their names.
@@ -350,11 +343,5 @@ func (v Values) Vary(name string) bool { return len(v[name]) > 1 }
 
 // Varying lists the settings with several values, sorted.
 func (v Values) Varying() []string {
-	var names []string
-	for _, name := range sortedKeys(v) {
-		if v.Vary(name) {
-			names = append(names, name)
-		}
-	}
-	return names
+	return lists.Filter(sortedKeys(v), v.Vary)
 }

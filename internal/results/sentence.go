@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
@@ -41,10 +42,7 @@ func (r Ranking) whoIsBest(best Contender) string {
 	if len(untested) == len(r.Rest) {
 		return fmt.Sprintf("%s, undecided: the runs point to %s, then %s.", Capital(r.Metric.Name), r.nameAndFigure(best), r.list(untested))
 	}
-	var first []string // the best and those that share its place
-	for _, c := range r.TiedWithBest() {
-		first = append(first, r.nameAndFigure(c))
-	}
+	first := lists.Map(r.TiedWithBest(), func(c Contender) string { return r.nameAndFigure(c) }) // the best and those that share its place
 	behind := r.Behind()
 	if len(first) == 1 && len(behind) > 0 {
 		superlative := "Lowest"
@@ -62,20 +60,15 @@ func (r Ranking) whoIsBest(best Contender) string {
 
 // tie describes the contenders that share the first place: they are less than a tenth apart, or not even that is shown.
 func (r Ranking) tie(of string) string {
-	for _, s := range r.shares() {
-		if s.Against.Answer != DoesNotDiffer {
-			return of + "undecided between"
-		}
+	if slices.ContainsFunc(r.shares(), func(s Standing) bool { return s.Against.Answer != DoesNotDiffer }) {
+		return of + "undecided between"
 	}
 	return of + "less than a tenth apart:"
 }
 
 // Short names only the best contender at a load, "nats 1.31 ms at 1k/s", or those between which it is undecided.
 func (r Ranking) Short(load string) string {
-	var names []string
-	for _, c := range r.TiedWithBest() {
-		names = append(names, c.Name+" "+c.Summary.Format(r.Metric.Unit))
-	}
+	names := lists.Map(r.TiedWithBest(), func(c Contender) string { return c.Name + " " + c.Summary.Format(r.Metric.Unit) })
 	untested := r.untested()
 	switch {
 	case len(names) == 0:
@@ -85,9 +78,8 @@ func (r Ranking) Short(load string) string {
 	case len(untested) > 0:
 		return fmt.Sprintf("undecided at %s (%s, %s is %s)",
 			load, names[0], untested[0].Contender.Name, untested[0].Against.Change())
-	default:
-		return names[0] + " at " + load
 	}
+	return names[0] + " at " + load
 }
 
 // list names contenders with their figures and comparisons with the best: "kafka 13.1 ms (n=5, 4.5 times higher) and redis 20.0
@@ -117,14 +109,12 @@ func (r Ranking) figure(c Contender, notes ...string) string {
 	var inParentheses []string
 	if c.Bracket != nil {
 		text = strings.Replace(text, "≥", "at least", 1)
-		inParentheses = append(inParentheses, c.Bracket.words(), "held "+unit.Seconds.Format(c.Bracket.Held))
+		inParentheses = []string{c.Bracket.words(), "held " + unit.Seconds.Format(c.Bracket.Held)}
 	} else if low, high := s.Bounds(); low != high && !s.AtLeast() {
 		text += " [" + u.Range(low, high) + "]"
 	}
 	inParentheses = append(inParentheses, fmt.Sprintf("n=%d", s.N))
-	inParentheses = append(inParentheses, notes...)
-	inParentheses = slices.DeleteFunc(inParentheses, func(note string) bool { return note == "" })
-	return text + " (" + strings.Join(inParentheses, ", ") + ")"
+	return text + " (" + lists.Join(", ", append(inParentheses, notes...)...) + ")"
 }
 
 // words describes the bounds of the sustainable rate: "bracket 812–887k/s". If the broker failed at no rate of a search, there is

@@ -6,6 +6,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/doubt"
 	"github.com/brokermark/brokermark/internal/ledger"
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
 )
@@ -36,11 +37,7 @@ func pointsOf(records []store.Record) []Point {
 	slices.SortStableFunc(points, func(a, b *Point) int {
 		return cmp.Or(compareWorkloads(a, b), ComparePoints(*a, *b))
 	})
-	var named []Point
-	for _, p := range points {
-		named = append(named, *p)
-	}
-	return named
+	return lists.Map(points, func(p *Point) Point { return *p })
 }
 
 // Latest are the records that no later one supersedes, point by point, as reports use them.
@@ -87,9 +84,8 @@ func supersedes(later, earlier store.Record) bool {
 	case store.Failed:
 		measuredAgain := later.Status == store.OK || later.Status == store.Failed
 		return earlier.Result == nil || measuredAgain && !BrokePromise(earlier)
-	default:
-		return true
 	}
+	return true
 }
 
 // BrokePromise reports whether the broker broke its promise in a record with a result: at its own load, at a rate of its curve, or in a

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"golang.org/x/perf/benchmath"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/unit"
@@ -63,10 +64,7 @@ func sumOf(counts []float64) Summary {
 	if len(counts) == 0 {
 		return Summarize(nil)
 	}
-	sum := 0.0
-	for _, v := range counts {
-		sum += v
-	}
+	sum := floats.Sum(counts)
 	return Summary{N: len(counts), Median: sum, Low: sum, High: sum, Summed: true}
 }
 
