@@ -18,6 +18,7 @@ import (
 	yaml "go.yaml.in/yaml/v3"
 
 	"github.com/brokermark/brokermark/internal/bounded"
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
 )
@@ -141,20 +142,12 @@ func (c Contents) manifest() Manifest {
 		if r.Ended.After(ended) {
 			ended = r.Ended
 		}
-		m.Versions = addNew(m.Versions, versions{r.Spec.Broker, r.Versions})
-		m.Machines = addNew(m.Machines, r.Host)
+		m.Versions = lists.AddNew(m.Versions, versions{r.Spec.Broker, r.Versions})
+		m.Machines = lists.AddNew(m.Machines, r.Host)
 	}
 	m.Points, m.Scales = len(points), slices.Sorted(maps.Keys(scales))
 	m.Began, m.Ended = day(began), day(ended)
 	return m
-}
-
-// addNew appends v unless list has it.
-func addNew[T comparable](list []T, v T) []T {
-	if slices.Contains(list, v) {
-		return list
-	}
-	return append(list, v)
 }
 
 // day returns t's date, or "" for the zero time.
@@ -183,9 +176,7 @@ func (c Contents) citation() ([]byte, error) {
 		Version: "1.2.0", Message: "If you use these measurements, cite them and the publication that they repeat.",
 		Type: "dataset", Title: "Measurements of the study " + c.Study.Name + ", made with Brokermark",
 		Abstract: c.about(), Keywords: []string{"message broker", "benchmark"}, Released: c.manifest().Ended,
-	}
-	for _, name := range c.Authors {
-		file.Authors = append(file.Authors, person{name})
+		Authors: lists.Map(c.Authors, func(name string) person { return person{name} }),
 	}
 	if file.Authors == nil { // the format demands one
 		file.Authors = []person{{"anonymous"}}

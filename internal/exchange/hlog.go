@@ -12,6 +12,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"github.com/brokermark/brokermark/internal/hist"
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 )
@@ -21,10 +22,7 @@ import (
 // status. An interval begins when the repetition did, warm-up included, and is as long as the measured phase of its
 // load. So those of one curve overlap: when each of its rates began isn't stored. Interval_Max is in milliseconds.
 func WriteHlog(w io.Writer, records []store.Record, kind results.LatencyKind) error {
-	var all []interval
-	for _, r := range records {
-		all = append(all, intervals(r, kind)...)
-	}
+	all := lists.Flat(records, func(r store.Record) []interval { return intervals(r, kind) })
 	if len(all) == 0 {
 		return ErrEmpty
 	}

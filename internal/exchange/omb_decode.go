@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/store"
 )
 
@@ -78,13 +79,9 @@ func noNull(data []byte) error {
 // checkNumbers refuses numbers that no run can have had. Only those are looked at that the import uses; the tables of
 // quantiles were checked as they were decoded.
 func (o OMB) checkNumbers() error {
-	var backlog, failed []float64
-	for _, messages := range o.PublishFailed {
-		failed = append(failed, float64(messages))
-	}
-	for _, messages := range o.Backlog { // which is below 0 where the tool read what was received after what was sent
-		backlog = append(backlog, float64(max(0, messages)))
-	}
+	failed := lists.Map(o.PublishFailed, func(messages int64) float64 { return float64(messages) })
+	// The backlog is below 0 where the tool read what was received after what was sent.
+	backlog := lists.Map(o.Backlog, func(messages int64) float64 { return float64(max(0, messages)) })
 	for _, f := range []struct {
 		key    string
 		values []float64

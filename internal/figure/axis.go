@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/plot"
 
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
@@ -82,12 +83,12 @@ func hasPlace(a plot.Axis, v float64) bool {
 // a limit.
 func logTicks(low, high float64, u unit.Unit, maxLabels int) []plot.Tick {
 	for _, digits := range [][]int{{1, 2, 3, 4, 5, 7}, {1, 2, 5}, {1, 3}} {
-		if ticks := decadeTicks(low, high, u, digits, 1); countLabels(ticks) <= maxLabels {
+		if ticks := decadeTicks(low, high, u, digits, 1); len(lists.Filter(ticks, hasLabel)) <= maxLabels {
 			return ticks
 		}
 	}
 	for everyNth := 1; ; everyNth++ { // ends: at a large step one power at most has a label
-		if ticks := decadeTicks(low, high, u, []int{1}, everyNth); countLabels(ticks) <= max(maxLabels, 1) {
+		if ticks := decadeTicks(low, high, u, []int{1}, everyNth); len(lists.Filter(ticks, hasLabel)) <= max(maxLabels, 1) {
 			return ticks
 		}
 	}
@@ -112,15 +113,7 @@ func decadeTicks(low, high float64, u unit.Unit, digits []int, everyNth int) []p
 	return ticks
 }
 
-func countLabels(ticks []plot.Tick) int {
-	n := 0
-	for _, t := range ticks {
-		if t.Label != "" {
-			n++
-		}
-	}
-	return n
-}
+func hasLabel(t plot.Tick) bool { return t.Label != "" }
 
 // setLinear makes a linear axis for the values from low to high. It begins at 0, or at low if that is below 0.
 func setLinear(a *plot.Axis, low, high float64, u unit.Unit, labels int) {

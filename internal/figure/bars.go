@@ -12,6 +12,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -57,13 +58,7 @@ type bar struct {
 type interval struct{ low, high float64 }
 
 // sum returns the figure that the bar shows: the sum of its parts.
-func (b bar) sum() float64 {
-	var sum float64
-	for _, p := range b.parts {
-		sum += p
-	}
-	return sum
-}
+func (b bar) sum() float64 { return floats.Sum(b.parts) }
 
 func (b bar) hasFigure() bool { return b.word == "" && b.parts != nil }
 
@@ -80,9 +75,8 @@ func (b bar) text(u unit.Unit) string {
 		return "not known"
 	case !b.used:
 		return "(" + u.Format(b.sum()) + ")"
-	default:
-		return u.Format(b.sum())
 	}
+	return u.Format(b.sum())
 }
 
 // wordFor returns a word for a point without a figure: its status, or that nothing is known.
@@ -112,9 +106,8 @@ func compareBools(a, b bool) int {
 		return 0
 	case a:
 		return 1
-	default:
-		return -1
 	}
+	return -1
 }
 
 // barsPanel returns a panel of bars from top to bottom, with their names beside them.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 )
@@ -19,8 +20,8 @@ func subtitle(points []results.Point, drawsOne bool) string {
 	var versions, machines []string
 	for _, p := range points {
 		for _, r := range p.Shown() {
-			versions = addNew(versions, strings.TrimSpace(r.Spec.Broker+" "+r.Versions.Broker))
-			machines = addNew(machines, machineOf(r))
+			versions = lists.AddNew(versions, strings.TrimSpace(r.Spec.Broker+" "+r.Versions.Broker))
+			machines = lists.AddNew(machines, machineOf(r))
 		}
 	}
 	slices.Sort(versions)
@@ -28,25 +29,15 @@ func subtitle(points []results.Point, drawsOne bool) string {
 	if drawsOne {
 		count = "n = 1"
 	}
-	return joined([]string{
-		joined(versions, ", "), joined(results.AskedByAll(points), ", "), joined(machines, " and "), strings.ReplaceAll(count, " ", noBreakSpace),
-	}, " · ")
-}
-
-// joined joins the texts that aren't empty.
-func joined(texts []string, separator string) string {
-	return strings.Join(slices.DeleteFunc(slices.Clone(texts), func(s string) bool { return s == "" }), separator)
+	return lists.Join(" · ", lists.Join(", ", versions...), strings.Join(results.AskedByAll(points), ", "), lists.Join(" and ", machines...),
+		strings.ReplaceAll(count, " ", noBreakSpace))
 }
 
 // repetitionCount returns how many repetitions of each point are shown: "n = 3", or "n = 3 to 5" if points differ. The result
 // is empty if none is.
 func repetitionCount(points []results.Point) string {
-	var counts []int
-	for _, p := range points {
-		if n := len(p.Shown()); n > 0 {
-			counts = append(counts, n)
-		}
-	}
+	counts := lists.Map(points, func(p results.Point) int { return len(p.Shown()) })
+	counts = lists.Filter(counts, func(n int) bool { return n > 0 })
 	if counts == nil {
 		return ""
 	}
@@ -63,7 +54,7 @@ func machineOf(r store.Record) string {
 	if r.Host.Cores > 0 {
 		cores = fmt.Sprintf("%d cores", r.Host.Cores)
 	}
-	return joined([]string{strings.TrimSpace(r.Host.CPU), cores}, ", ")
+	return lists.Join(", ", strings.TrimSpace(r.Host.CPU), cores)
 }
 
 // withoutFigure returns a note that names the loads which a figure of latencies doesn't draw, and why: "Without a figure:
@@ -77,7 +68,7 @@ func withoutFigure(points []results.Point, isDrawn func(results.LoadPoint) bool)
 		if isAlone {
 			setting = ""
 		}
-		missing = addNew(missing, fmt.Sprintf("%s (%s)", joined([]string{p.Name, setting, load}, ", "), why))
+		missing = lists.AddNew(missing, fmt.Sprintf("%s (%s)", lists.Join(", ", p.Name, setting, load), why))
 	}
 	for _, p := range points {
 		loads := p.MeasuredLoads()
@@ -128,7 +119,7 @@ func selectMetric(points []results.Point, o Options) (results.Metric, []results.
 	if len(hasMetric) == 0 {
 		return results.Metric{}, nil, nothing("none of the records holds the metric %s", metric.Key)
 	}
-	measured := slices.DeleteFunc(slices.Clone(points), func(p results.Point) bool { return !hasMetric[p.Spec.Measure] })
+	measured := lists.Filter(points, func(p results.Point) bool { return hasMetric[p.Spec.Measure] })
 	return metric, measured, nil
 }
 

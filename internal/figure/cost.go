@@ -13,6 +13,7 @@ import (
 
 	"gonum.org/v1/plot/vg"
 
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
@@ -88,10 +89,7 @@ func costPanels(setting string, rows []costRow, names []string) []*Panel {
 	for i, key := range results.CostMetrics {
 		m := results.MustMetric(key)
 		drawnUnit, factor := drawnIn(m.Unit)
-		var bars []bar
-		for _, r := range rows {
-			bars = append(bars, costBar(m, factor, r, colourOf(slices.Index(names, r.load.Point.Name))))
-		}
+		bars := lists.Map(rows, func(r costRow) bar { return costBar(m, factor, r, colourOf(slices.Index(names, r.load.Point.Name))) })
 		p := barsPanel(results.Capital(m.Name), cmp.Or(costAxes[key], m.About), bars, drawnUnit)
 		if i == 0 {
 			p.Title = setting + ": " + p.Title

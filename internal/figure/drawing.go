@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 )
 
@@ -48,10 +49,7 @@ func Draw(d document.Drawing, o Options) (Figure, error) {
 	columns := min(len(shown), 2)
 	allPanels := cmp.Or(o.Width, figureWidth) - 2*figureMargin - panelGapX*vg.Length(columns-1) // their width together
 	width := max(allPanels/vg.Length(columns)-besideData, leastData)
-	var panels []*Panel
-	for _, p := range shown {
-		panels = append(panels, drawnPanel(d, p, o, width))
-	}
+	panels := lists.Map(shown, func(p document.DrawingPanel) *Panel { return drawnPanel(d, p, o, width) })
 	f := ofPanels(d.Title, panels, columns, drawingPanel)
 	f.Subtitle, f.Legend, f.Notes = d.Subtitle, drawingLegend(d), d.Notes
 	return f.finished(o), nil
@@ -74,13 +72,7 @@ func drawingLegend(d document.Drawing) []Entry {
 		e.Glyph = &t.glyph
 		entries = append(entries, e)
 	}
-	var bounds []bound
-	for _, p := range d.Panels {
-		for _, b := range drawnBounds(p) {
-			bounds = addNew(bounds, b)
-		}
-	}
-	return append(entries, boundEntries(bounds)...)
+	return append(entries, boundEntries(lists.AddNew(nil, lists.Flat(d.Panels, drawnBounds)...))...)
 }
 
 // drawnBounds has the bound of a panel, if there is one.
@@ -110,9 +102,7 @@ func sideTrace(d document.Drawing, of, side int) trace {
 func drawnPanel(d document.Drawing, p document.DrawingPanel, o Options, width vg.Length) *Panel {
 	panel := newPanel(results.Capital(p.Up.Name), p.Across.Name, "")
 	e := newExtent(linear)
-	for _, m := range p.Marks {
-		e.addMarks([]mark{drawnMark(m.X, m.Y)})
-	}
+	e.addMarks(lists.Map(p.Marks, func(m document.DrawingMark) mark { return drawnMark(m.X, m.Y) }))
 	panel.addBounds(drawnBounds(p))
 	e.addBounds(drawnBounds(p))
 	x, y := e.x, e.y
@@ -128,11 +118,8 @@ func drawnPanel(d document.Drawing, p document.DrawingPanel, o Options, width vg
 		for side := range max(1, len(d.Sides)) {
 			t := sideTrace(d, l, side)
 			t.apart = p.Across.Values != nil && p.Across.Numbers == nil // there is nothing between names, such as those of brokers
-			for _, m := range p.Marks {
-				if m.Line == l && m.Side == side {
-					t.marks = append(t.marks, drawnMark(place(m), m.Y))
-				}
-			}
+			ofTrace := lists.Filter(p.Marks, func(m document.DrawingMark) bool { return m.Line == l && m.Side == side })
+			t.marks = lists.Map(ofTrace, func(m document.DrawingMark) mark { return drawnMark(place(m), m.Y) })
 			panel.addTrace(t)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 
 	"gonum.org/v1/plot/vg"
 
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 )
 
@@ -70,20 +71,12 @@ var kinds = []figureKind{
 }
 
 // Names lists the figures.
-func Names() []string {
-	var names []string
-	for _, k := range kinds {
-		names = append(names, k.name)
-	}
-	return names
-}
+func Names() []string { return lists.Map(kinds, func(k figureKind) string { return k.name }) }
 
 // Doc describes the named figure in a line. It is empty for an unknown one.
 func Doc(name string) string {
-	for _, k := range kinds {
-		if k.name == name {
-			return k.doc
-		}
+	if i := slices.Index(Names(), name); i >= 0 {
+		return kinds[i].doc
 	}
 	return ""
 }
@@ -98,7 +91,7 @@ func nothing(format string, args ...any) error { return &ErrNothing{fmt.Sprintf(
 // Build makes the named figure of results. The error is an *ErrNothing if the records hold nothing to
 // show, or more than fits.
 func Build(name string, set *results.Set, o Options) (Figure, error) {
-	i := slices.IndexFunc(kinds, func(k figureKind) bool { return k.name == name })
+	i := slices.Index(Names(), name)
 	if i < 0 {
 		return Figure{}, fmt.Errorf("unknown figure %q; known: %s", name, strings.Join(Names(), ", "))
 	}
@@ -110,10 +103,7 @@ func Build(name string, set *results.Set, o Options) (Figure, error) {
 		return Figure{}, fmt.Errorf("%s: %w", name, err)
 	}
 	f.Subtitle = subtitle(set.Points, kinds[i].drawsOne)
-	var shown []results.Record
-	for _, p := range set.Points {
-		shown = append(shown, p.Shown()...)
-	}
+	shown := lists.Flat(set.Points, results.Point.Shown)
 	if doubts := results.DoubtsNote(shown); doubts != "" {
 		f.Notes = append(f.Notes, doubts)
 		f.Height += 2 * smallSize // it may take two lines
@@ -164,14 +154,6 @@ func tooMany(n, most int, what string) error {
 		return nil
 	}
 	return nothing("the selection gives %d %s, a figure shows at most %d: narrow it with --where", n, what, most)
-}
-
-// addNew appends an element unless list has it.
-func addNew[T comparable](list []T, element T) []T {
-	if slices.Contains(list, element) {
-		return list
-	}
-	return append(list, element)
 }
 
 func listed(names []string) string { return cmp.Or(strings.Join(names, ", "), "none") }

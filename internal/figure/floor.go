@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/brokermark/brokermark/internal/hist"
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 )
 
@@ -27,12 +28,8 @@ var floorColour = color.RGBA{0xe2, 0xe2, 0xe2, 0xff}
 // floorOf returns the floor below distributions: at each percentile the longest pause of any of their machines. It
 // returns nil if no pauses were recorded.
 func floorOf(distributions []results.Distribution) *floor {
-	var recordings []hist.Snapshot
-	for _, d := range distributions {
-		if d.Used && d.Pauses.Count() > 0 {
-			recordings = append(recordings, d.Pauses)
-		}
-	}
+	usable := lists.Filter(distributions, func(d results.Distribution) bool { return d.Used && d.Pauses.Count() > 0 })
+	recordings := lists.Map(usable, func(d results.Distribution) hist.Snapshot { return d.Pauses })
 	if recordings == nil {
 		return nil
 	}

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 )
 
@@ -39,9 +40,8 @@ func (h heat) text(c heatCell) string {
 		return c.word
 	case !c.used:
 		return "(" + h.metric.Unit.Format(c.value) + ")"
-	default:
-		return h.metric.Unit.Format(c.value)
 	}
+	return h.metric.Unit.Format(c.value)
 }
 
 // panel draws the cells with the names of their rows and columns.
@@ -58,10 +58,7 @@ func (h heat) panel(title string, axes heatAxes) *Panel {
 
 // setCells makes an axis of cells with these names.
 func setCells(a *plot.Axis, names []string) {
-	var labels []string
-	for _, name := range names {
-		labels = append(labels, cut(letters(smallSize, ink), cmp.Or(name, "not set"), maxCellName))
-	}
+	labels := lists.Map(names, func(name string) string { return cut(letters(smallSize, ink), cmp.Or(name, "not set"), maxCellName) })
 	a.Min, a.Max = -0.5, float64(len(names))-0.5
 	a.Tick.Marker, a.Tick.Length = nameTicks(labels), 0
 	a.LineStyle.Width = 0
@@ -94,11 +91,7 @@ func (h heat) drawCell(c draw.Canvas, area vg.Rectangle, cell heatCell) {
 
 // legend shows the colours of the least, the middle and the greatest figure.
 func (h heat) legend() []Entry {
-	var entries []Entry
-	for _, v := range h.colours.samples() {
-		entries = append(entries, Entry{Text: h.metric.Unit.Format(v), Fill: h.colours.at(v)})
-	}
-	return entries
+	return lists.Map(h.colours.samples(), func(v float64) Entry { return Entry{Text: h.metric.Unit.Format(v), Fill: h.colours.at(v)} })
 }
 
 // clearRatio is the ratio of the greatest to the least figure from which on colours follow the
@@ -134,9 +127,8 @@ func (s colourScale) samples() []float64 {
 		return []float64{s.low}
 	case s.logarithmic():
 		return []float64{s.low, math.Sqrt(s.low * s.high), s.high}
-	default:
-		return []float64{s.low, (s.low + s.high) / 2, s.high}
 	}
+	return []float64{s.low, (s.low + s.high) / 2, s.high}
 }
 
 // blues is ColorBrewer's palette "Blues" (Harrower and Brewer, 2003) without its lightest colour,

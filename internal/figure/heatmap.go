@@ -15,6 +15,7 @@ import (
 
 	"gonum.org/v1/plot/vg"
 
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/study"
 )
@@ -50,10 +51,7 @@ func heatmap(points []results.Point, o Options) (Figure, error) {
 	if err != nil {
 		return Figure{}, err
 	}
-	var panels []*Panel
-	for _, f := range facets {
-		panels = append(panels, f.panel(f.title, axes))
-	}
+	panels := lists.Map(facets, func(f facet) *Panel { return f.panel(f.title, axes) })
 	first := facets[0] // all have the same rows, columns and colours
 	width := vg.Length(len(first.cols))*cellWidth + rowNames
 	columns := max(1, min(len(facets), int(roomForHeats/width)))
@@ -96,7 +94,7 @@ func chooseHeatAxes(points []results.Point, o Options) (heatAxes, error) {
 	found, _ := results.Axes(results.LoadPointsOf(points)) // also of runs that no study has given axes
 	for _, a := range found {
 		if facts.Vary(a.Name) {
-			varying = addNew(varying, a.Name)
+			varying = lists.AddNew(varying, a.Name)
 		}
 	}
 	for _, asked := range []string{o.Row, o.Col} {
@@ -123,9 +121,8 @@ func chooseHeatAxes(points []results.Point, o Options) (heatAxes, error) {
 		return heatAxes{}, nothing("a heat map needs two axes that vary; there are: %s", listed(varying))
 	case axes.row == axes.col:
 		return heatAxes{}, nothing("row and column are the same axis, %s", axes.row)
-	default:
-		return axes, nil
 	}
+	return axes, nil
 }
 
 // summedOver returns over which repetitions a cell sums up a metric.
@@ -141,7 +138,7 @@ func emptyHeat(points []results.Point, m results.Metric, axes heatAxes) heat {
 	h := heat{metric: m, colours: colourScale{emptyRange(linear)}}
 	for _, p := range points {
 		cell := axes.cellOf(p)
-		h.rows, h.cols = addNew(h.rows, cell.row), addNew(h.cols, cell.col)
+		h.rows, h.cols = lists.AddNew(h.rows, cell.row), lists.AddNew(h.cols, cell.col)
 		if len(p.Ok()) > 0 {
 			h.colours.add(p.ShownLoad().Over(m).Median)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/plot/vg"
 
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/unit"
@@ -97,12 +98,8 @@ func throughputPanel(
 // Loads without either figure have none.
 func throughputMarks(points []results.Point, name string, latency results.Metric) []mark {
 	rate := results.MustMetric(results.KeyThroughput)
-	var loads []results.LoadPoint
-	for _, p := range points {
-		if p.Name == name {
-			loads = append(loads, p.MeasuredLoads()...)
-		}
-	}
+	ofName := lists.Filter(points, func(p results.Point) bool { return p.Name == name })
+	loads := lists.Flat(ofName, results.Point.MeasuredLoads)
 	slices.SortFunc(loads, func(a, b results.LoadPoint) int {
 		return cmp.Or(cmp.Compare(a.Rate, b.Rate), cmp.Compare(rate.Over(a.Records).Median, rate.Over(b.Records).Median))
 	})

@@ -12,6 +12,8 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/brokermark/brokermark/internal/lists"
 )
 
 // Panel is one plot of a figure with the words around it.
@@ -156,11 +158,7 @@ func dataHeights(rows []panelRow, height vg.Length) []vg.Length {
 		height -= row.textAbove + row.top + row.bottom + row.textBelow
 		allWeights += row.weight
 	}
-	heights := make([]vg.Length, len(rows))
-	for j, row := range rows {
-		heights[j] = max(height*vg.Length(row.weight/allWeights), leastData)
-	}
-	return heights
+	return lists.Map(rows, func(row panelRow) vg.Length { return max(height*vg.Length(row.weight/allWeights), leastData) })
 }
 
 func drawPanels(c draw.Canvas, panels [][]*Panel) {

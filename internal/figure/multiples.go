@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 )
 
@@ -82,9 +83,7 @@ func (m *trellis) columns() int {
 // panels draws the dots. along is the scaling of the horizontal axis, which is about dataWidth long.
 func (m *trellis) panels(bounds []bound, along scaling, dataWidth vg.Length) []*Panel {
 	e := newExtent(m.scaling)
-	for _, d := range m.dots {
-		e.addMarks([]mark{d.mark})
-	}
+	e.addMarks(lists.Map(m.dots, func(d dot) mark { return d.mark }))
 	e.addBounds(bounds)
 	var panels []*Panel
 	for _, title := range m.panelTitles {
@@ -105,12 +104,8 @@ func (m *trellis) panels(bounds []bound, along scaling, dataWidth vg.Length) []*
 
 // marksOf returns the marks of a line in a panel, from left to right.
 func (m *trellis) marksOf(panel, line string) []mark {
-	var marks []mark
-	for _, d := range m.dots {
-		if d.panel == panel && d.line == line {
-			marks = append(marks, d.mark)
-		}
-	}
+	own := lists.Filter(m.dots, func(d dot) bool { return d.panel == panel && d.line == line })
+	marks := lists.Map(own, func(d dot) mark { return d.mark })
 	slices.SortFunc(marks, func(a, b mark) int { return cmp.Compare(a.x, b.x) })
 	return marks
 }

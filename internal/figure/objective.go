@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/brokermark/brokermark/internal/gate"
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 )
 
@@ -58,9 +59,5 @@ func (e *extent) addBounds(bounds []bound) {
 }
 
 func boundEntries(bounds []bound) []Entry {
-	var entries []Entry
-	for _, b := range bounds {
-		entries = append(entries, lineEntry("objective "+b.objective, boundStyle))
-	}
-	return entries
+	return lists.Map(bounds, func(b bound) Entry { return lineEntry("objective "+b.objective, boundStyle) })
 }

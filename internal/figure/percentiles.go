@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/brokermark/brokermark/internal/hist"
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/unit"
 )
@@ -48,10 +49,9 @@ func percentiles(points []results.Point, o Options) (Figure, error) {
 	styleOf := func(d results.Distribution) draw.LineStyle {
 		return percentileLine(slices.Index(names, lineName(d, drawn)))
 	}
-	var panels []*Panel
-	for _, group := range groups {
-		panels = append(panels, percentilePanel(group, kind, styleOf, o.scaling()))
-	}
+	panels := lists.Map(groups, func(group results.Group[results.Distribution]) *Panel {
+		return percentilePanel(group, kind, styleOf, o.scaling())
+	})
 	f := ofPanels("Latency by percentile", panels, 2, latencyPanel)
 	for i, name := range names {
 		f.Legend = append(f.Legend, lineEntry(name, percentileLine(i)))
@@ -133,10 +133,7 @@ func lineName(d results.Distribution, all []results.Distribution) string {
 
 // lineNames returns the names of all lines, each once, in order.
 func lineNames(all []results.Distribution) []string {
-	var names []string
-	for _, d := range all {
-		names = addNew(names, lineName(d, all))
-	}
+	names := lists.AddNew(nil, lists.Map(all, func(d results.Distribution) string { return lineName(d, all) })...)
 	slices.SortFunc(names, results.CompareNames)
 	return names
 }

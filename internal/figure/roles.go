@@ -12,6 +12,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 )
 
@@ -19,10 +20,7 @@ import (
 // for (o.Row and o.Col) must exist. Otherwise each broker has a line, and the panels go along the longest other axis.
 // line is empty if there is no broker axis, or if the panels go along it.
 func chooseAxes(axes []results.Axis, o Options) (line, along string, err error) {
-	var names []string
-	for _, a := range axes {
-		names = append(names, a.Name)
-	}
+	names := lists.Map(axes, func(a results.Axis) string { return a.Name })
 	for _, asked := range []string{o.Row, o.Col} {
 		if asked != "" && !slices.Contains(names, asked) {
 			return "", "", nothing("the selection doesn't vary in %q; it does in: %s", asked, listed(names))
@@ -41,9 +39,8 @@ func chooseAxes(axes []results.Axis, o Options) (line, along string, err error) 
 		return "", "", nothing("small multiples need an axis that varies besides %s; there are: %s", cmp.Or(o.Row, "the broker"), listed(names))
 	case line:
 		return "", "", nothing("lines and axis are the same, %s", o.Col)
-	default:
-		return line, along, nil
 	}
+	return line, along, nil
 }
 
 // longestAxis names the axis with the most values, the first of several. An axis of numbers goes before any axis of names, and the sweep
@@ -98,11 +95,9 @@ func (s sweep) arrange(loadPoints []results.LoadPoint, line, along string) (r ro
 
 // positions say where each load point stands.
 func (s sweep) positions(r roles) []position {
-	var positions []position
-	for _, place := range s.places {
-		positions = append(positions, position{panel: s.title(r.byPanel, place), line: s.lineName(r, place), value: place[r.along]})
-	}
-	return positions
+	return lists.Map(s.places, func(place results.Place) position {
+		return position{panel: s.title(r.byPanel, place), line: s.lineName(r, place), value: place[r.along]}
+	})
 }
 
 // lineName returns the value of a load point on the line axis. The result is empty without such an axis.
@@ -112,9 +107,8 @@ func (s sweep) lineName(r roles, place results.Place) string {
 		return ""
 	case place[r.line] == results.Unset:
 		return "not set"
-	default:
-		return s.axes[r.line].Values[place[r.line]]
 	}
+	return s.axes[r.line].Values[place[r.line]]
 }
 
 // lineNames returns the names of all lines in the order of the axis's values, "not set" first. A line without a dot is among them, so
@@ -124,11 +118,7 @@ func (s sweep) lineNames(r roles) []string {
 	if r.hasLines {
 		slices.SortStableFunc(places, func(a, b results.Place) int { return cmp.Compare(a[r.line], b[r.line]) }) // Unset is less than any
 	}
-	var names []string
-	for _, place := range places {
-		names = addNew(names, s.lineName(r, place))
-	}
-	return names
+	return lists.AddNew(nil, lists.Map(places, func(p results.Place) string { return s.lineName(r, p) })...)
 }
 
 // canDraw reports whether a load point was measured and has a value on the axis along.

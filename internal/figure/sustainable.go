@@ -12,6 +12,7 @@ import (
 
 	"gonum.org/v1/plot/vg"
 
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/unit"
@@ -20,16 +21,14 @@ import (
 // sustainable draws the highest rate that passed for each point, and over it the bracket of all repetitions: from the
 // lowest rate that passed to the highest that failed.
 func sustainable(points []results.Point, _ Options) (Figure, error) {
-	points = slices.DeleteFunc(slices.Clone(points), func(p results.Point) bool { return !isSearch(p) })
+	points = lists.Filter(points, isSearch)
 	if len(points) == 0 {
 		return Figure{}, nothing("none of the records is of a search (measure sustainable)")
 	}
 	names := results.Names(points)
-	var panels [][]*Panel
-	for _, group := range results.BySetting(points) {
-		bars := sustainableBars(group.Members, names)
-		panels = append(panels, []*Panel{barsPanel(group.Name, "messages/s", bars, unit.PerSecond)})
-	}
+	panels := lists.Map(results.BySetting(points), func(g results.Group[results.Point]) []*Panel {
+		return []*Panel{barsPanel(g.Name, "messages/s", sustainableBars(g.Members, names), unit.PerSecond)}
+	})
 	f, err := ofBars("Sustainable throughput", panels, len(points), 0.7*vg.Centimeter)
 	if err != nil {
 		return Figure{}, err

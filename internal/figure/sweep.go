@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 )
@@ -28,19 +29,11 @@ type axisList []int
 
 // of returns the part of a place on the listed axes.
 func (l axisList) of(p results.Place) results.Place {
-	var part results.Place
-	for _, axis := range l {
-		part = append(part, p[axis])
-	}
-	return part
+	return lists.Map(l, func(axis int) int { return p[axis] })
 }
 
 func (s sweep) names(axes axisList) []string {
-	var names []string
-	for _, i := range axes {
-		names = append(names, s.axes[i].Name)
-	}
-	return names
+	return lists.Map(axes, func(i int) string { return s.axes[i].Name })
 }
 
 // groupsBy groups the indexes of points by their values on some axes, in the order of the values.

@@ -22,6 +22,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/unit"
@@ -53,11 +54,7 @@ func timeseries(points []results.Point, _ Options) (Figure, error) {
 	if err := tooMany(len(runs), maxRuns, "courses over time"); err != nil {
 		return Figure{}, err
 	}
-	var records []store.Record
-	for _, r := range runs {
-		records = append(records, r.record)
-	}
-	contents := results.CoursePanels(records...)
+	contents := results.CoursePanels(lists.Map(runs, func(r run) store.Record { return r.record })...)
 	var panels []*Panel
 	for i, content := range contents {
 		p := coursePanel(content, runs)
@@ -96,15 +93,12 @@ func runsOf(points []results.Point) []run {
 
 // coursesOf lists the loads of repetitions that have a course over time, those of each repetition from the last to the first.
 func coursesOf(repetitions []store.Record) []results.RepetitionLoad {
-	var courses []results.RepetitionLoad
-	for _, r := range repetitions {
-		for _, l := range slices.Backward(results.Loads(r)) {
-			if l.Record.Result != nil && len(l.Record.Result.Series) > 0 {
-				courses = append(courses, l)
-			}
-		}
-	}
-	return courses
+	loads := lists.Flat(repetitions, func(r store.Record) []results.RepetitionLoad {
+		loads := results.Loads(r)
+		slices.Reverse(loads)
+		return loads
+	})
+	return lists.Filter(loads, func(l results.RepetitionLoad) bool { return l.Record.Result != nil && len(l.Record.Result.Series) > 0 })
 }
 
 // coursePanel draws the lines of all runs, above the time outside the measured phase in grey.
@@ -160,9 +154,8 @@ func (r run) lineStyle(panel results.CoursePanel, i int) draw.LineStyle {
 		return line(partColour(i))
 	case i == 0:
 		return line(r.colour)
-	default:
-		return lineDashed(r.colour, dashed)
 	}
+	return lineDashed(r.colour, dashed)
 }
 
 // partColour returns the colour of the i-th part of a pipeline. Parts are drawn of a single run only, whose own colour
@@ -171,17 +164,14 @@ func partColour(i int) color.RGBA { return colourOf(1 + i) }
 
 // courseLegend explains the colour of each run, solid and dashed lines, and the colour of each part of a pipeline.
 func courseLegend(runs []run, panels []results.CoursePanel) []Entry {
-	var entries []Entry
-	for _, r := range runs {
-		entries = append(entries, lineEntry(r.name, line(r.colour)))
-	}
+	entries := lists.Map(runs, func(r run) Entry { return lineEntry(r.name, line(r.colour)) })
 	var solidNames, dashedNames []string
 	var parts []results.CourseLine // those of one panel: every panel of parts has all of them
 	for _, p := range panels {
 		if hasParts(p) {
 			parts = p.Lines
 		} else if len(p.Lines) == 2 { // a panel's title names a single line
-			solidNames, dashedNames = addNew(solidNames, p.Lines[0].Name), addNew(dashedNames, p.Lines[1].Name)
+			solidNames, dashedNames = lists.AddNew(solidNames, p.Lines[0].Name), lists.AddNew(dashedNames, p.Lines[1].Name)
 		}
 	}
 	if solidNames != nil {

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 )
 
@@ -48,10 +49,7 @@ func (t trace) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 	x, y := p.Transforms(&c)
 	for _, stretch := range stretches(marks) {
-		var path []vg.Point
-		for _, m := range stretch {
-			path = append(path, vg.Point{X: x(m.x), Y: y(m.y)})
-		}
+		path := lists.Map(stretch, func(m mark) vg.Point { return vg.Point{X: x(m.x), Y: y(m.y)} })
 		if len(path) > 1 && !t.apart {
 			c.StrokeLines(t.line, c.ClipLinesXY(path)...)
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 )
 
@@ -67,7 +68,7 @@ func newTrellis(points []results.Point, metric results.Metric, o Options) (*trel
 	m.addDots(loadPoints, positions)
 	for _, g := range s.groupsBy(r.byPanel) {
 		if slices.ContainsFunc(m.dots, func(d dot) bool { return d.panel == g.Name }) {
-			m.panelTitles = addNew(m.panelTitles, g.Name)
+			m.panelTitles = lists.AddNew(m.panelTitles, g.Name)
 		}
 	}
 	if err := tooMany(len(m.panelTitles), maxPanels, "panels"); err != nil {
@@ -162,5 +163,5 @@ func (m *trellis) addMissing(p position, why string) {
 	if p.value != results.Unset {
 		at = "at " + m.along.Values[p.value]
 	}
-	m.missing = addNew(m.missing, fmt.Sprintf("%s (%s)", joined([]string{p.line, p.panel, at}, ", "), why))
+	m.missing = lists.AddNew(m.missing, fmt.Sprintf("%s (%s)", lists.Join(", ", p.line, p.panel, at), why))
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/busiest"
+	"github.com/brokermark/brokermark/internal/lists"
 )
 
 // ErrNoTool is what Read wraps if a program is missing that reads the profile.
@@ -33,10 +34,7 @@ func Read(ctx context.Context, path string) ([]Stack, error) {
 		return folded(f)
 	}
 	profile, err := busiest.Stacks(f)
-	var stacks []Stack
-	for _, s := range profile {
-		stacks = append(stacks, Stack{Frames: s.Frames, Weight: int64(s.Used)})
-	}
+	stacks := lists.Map(profile, func(s busiest.Stack) Stack { return Stack{Frames: s.Frames, Weight: int64(s.Used)} })
 	return stacks, err
 }
 

@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/unit"
@@ -118,9 +119,7 @@ func figuresOf(set *results.Set) *figureData {
 		Quantiles: quantiles, Names: results.Names(set.Points), Costs: results.CostMetrics,
 		Axes: []axis{}, Points: []point{}, LoadPoints: []loadPoint{}, Trials: trialsOf(set.Points), runList: runsOf(set.Points),
 	}
-	for _, kind := range latencies {
-		d.Latencies = append(d.Latencies, kind.Text)
-	}
+	d.Latencies = lists.Map(latencies, func(k results.LatencyKind) string { return k.Text })
 	titles := map[string]string{} // by setting
 	for _, g := range results.BySetting(set.Points) {
 		titles[g.Name] = results.Title(g.Members)
@@ -132,9 +131,7 @@ func figuresOf(set *results.Set) *figureData {
 	}
 	loadPoints := results.LoadPointsOf(set.Points)
 	axes, places := results.Axes(loadPoints)
-	for _, a := range axes {
-		d.Axes = append(d.Axes, describeAxis(a))
-	}
+	d.Axes = append(d.Axes, lists.Map(axes, describeAxis)...)
 	kinds := latencies
 	if len(loadPoints) > maxAllCurves {
 		kinds = kinds[:1]
@@ -161,11 +158,7 @@ func describePoint(p results.Point, setting string) point {
 }
 
 func describeAxis(a results.Axis) axis {
-	described := axis{Name: a.Name, Values: a.Values}
-	for _, v := range a.Numbers {
-		described.Numbers = append(described.Numbers, number(v))
-	}
-	return described
+	return axis{Name: a.Name, Values: a.Values, Numbers: lists.Map(a.Numbers, func(v float64) number { return number(v) })}
 }
 
 // describeLoadPoint describes a load point, without its indexes in figureData.
@@ -182,11 +175,7 @@ func metricsOf(l results.LoadPoint) []summary {
 	if len(l.Records) == 0 {
 		return nil
 	}
-	var summaries []summary
-	for _, m := range drawnMetrics {
-		summaries = append(summaries, summary{l.Over(m)})
-	}
-	return summaries
+	return lists.Map(drawnMetrics, func(m results.Metric) summary { return summary{l.Over(m)} })
 }
 
 // describeMetrics describes drawnMetrics. One that no load point has is blank, so that the others keep their indexes.

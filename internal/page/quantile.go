@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/brokermark/brokermark/internal/hist"
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 )
@@ -27,11 +28,7 @@ var sharesBeyond = func() []float64 {
 
 // quantiles are the 50 quantiles at which distributions are drawn: 0, 0.25, 0.44, 0.5, 0.58 … 0.9, 0.925 … 0.99 … 0.999999.
 var quantiles = func() []float64 {
-	var qs []float64
-	for _, share := range sharesBeyond {
-		qs = append(qs, 1-share)
-	}
-	return qs
+	return lists.Map(sharesBeyond, func(share float64) float64 { return 1 - share })
 }()
 
 // latencies are the kinds of latency whose distributions a page draws.
@@ -52,11 +49,9 @@ type curve struct {
 
 // curves returns one curve for each kind, which is nil if nothing was counted.
 func curves(records []store.Record, kinds []results.LatencyKind) []*curve {
-	out := make([]*curve, len(kinds))
-	for i, kind := range kinds {
-		out[i] = mergedCurve(records, func(r *store.Result) hist.Snapshot { return kind.Of(r.Latency) })
-	}
-	return out
+	return lists.Map(kinds, func(kind results.LatencyKind) *curve {
+		return mergedCurve(records, func(r *store.Result) hist.Snapshot { return kind.Of(r.Latency) })
+	})
 }
 
 // ownPauses returns the distribution of the generator's own pauses. It returns nil if they weren't recorded.

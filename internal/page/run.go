@@ -14,6 +14,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/unit"
@@ -153,23 +154,16 @@ func candidatesOf(points []results.Point) []candidate {
 func (list *runList) add(c candidate, mostTicks int) {
 	out := describeRun(c)
 	groups := groupMoments(results.Moments(c.record), mostTicks) // of the samples in Result.Series; each becomes one tick of the run
-	for _, moments := range groups {
-		out.Seconds = append(out.Seconds, seconds(moments[len(moments)-1].OffsetNs))
-	}
+	out.Seconds = lists.Map(groups, func(moments []results.Moment) number { return seconds(moments[len(moments)-1].OffsetNs) })
 	for _, p := range results.CoursePanels(c.record) {
 		lines := panelLines{Panel: list.panelIndex(p)}
 		for _, line := range p.Lines {
-			var values []number
-			for _, moments := range groups {
-				values = append(values, lineValue(p.Unit, line, moments))
-			}
+			values := lists.Map(groups, func(moments []results.Moment) number { return lineValue(p.Unit, line, moments) })
 			lines.Values = append(lines.Values, values)
 		}
 		out.Panels = append(out.Panels, lines)
 	}
-	for _, p := range results.Phases(c.record) {
-		out.Phases = append(out.Phases, phase{Name: p.Name, Until: number(p.Until)})
-	}
+	out.Phases = lists.Map(results.Phases(c.record), func(p results.Phase) phase { return phase{Name: p.Name, Until: number(p.Until)} })
 	list.Runs = append(list.Runs, out)
 }
 
@@ -205,9 +199,8 @@ func lineValue(u unit.Unit, line results.CourseLine, moments []results.Moment) n
 		return threeDigits(sum / float64(known))
 	case u == unit.Count || u == unit.Bytes:
 		return number(largest)
-	default:
-		return threeDigits(largest)
 	}
+	return threeDigits(largest)
 }
 
 // describeRun returns a run without its ticks, panels and phases.
@@ -220,9 +213,9 @@ func describeRun(c candidate) run {
 	if !r.Began.IsZero() {
 		described.Began = r.Began.UTC().Format("2006-01-02 15:04:05 UTC")
 	}
-	for _, d := range results.MarkedDoubts([]store.Record{r}) {
-		described.Doubts = append(described.Doubts, string(d.Kind().Class())+": "+d.Text)
-	}
+	described.Doubts = lists.Map(results.MarkedDoubts([]store.Record{r}), func(d results.Doubt) string {
+		return string(d.Kind().Class()) + ": " + d.Text
+	})
 	for _, f := range r.Result.Faults {
 		fault := plannedFault{At: seconds(f.OffsetNs), Do: f.Do, Node: results.Struck(f), Err: f.Err}
 		described.Faults = append(described.Faults, fault)
@@ -233,9 +226,7 @@ func describeRun(c candidate) run {
 // panelIndex returns the index of p in list.Panels, to which it is added if it isn't there.
 func (list *runList) panelIndex(p results.CoursePanel) int {
 	described := coursePanel{Title: p.Title, Unit: unitNames[p.Unit]}
-	for _, l := range p.Lines {
-		described.Lines = append(described.Lines, l.Name)
-	}
+	described.Lines = lists.Map(p.Lines, func(l results.CourseLine) string { return l.Name })
 	for i, known := range list.Panels {
 		if known.Title == described.Title && slices.Equal(known.Lines, described.Lines) {
 			return i

@@ -15,6 +15,7 @@ import (
 	"github.com/xuri/excelize/v2"
 
 	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
@@ -93,10 +94,7 @@ func (p *documentSheet) table(t document.Table) {
 		p.text(t.Title, p.book.style(look{role: title}))
 	}
 	columns := tableColumns(t)
-	var names []string
-	for _, c := range columns {
-		names = append(names, c.heading.text())
-	}
+	names := lists.Map(columns, func(c tableColumn) string { return c.heading.text() })
 	hasNotes := slices.ContainsFunc(t.Rows, func(row document.Row) bool { return t.RowNotes(row, p.notes) != nil })
 	if hasNotes {
 		names = append(names, "notes")
@@ -104,10 +102,7 @@ func (p *documentSheet) table(t document.Table) {
 	headerRow := p.row
 	p.addRow(p.book.headerCells(names))
 	for _, row := range t.Rows {
-		var values []any
-		for _, c := range columns {
-			values = append(values, p.book.cellIn(c, row[c.column.Key]))
-		}
+		values := lists.Map(columns, func(c tableColumn) any { return p.book.cellIn(c, row[c.column.Key]) })
 		if hasNotes {
 			values = append(values, strings.Join(t.RowNotes(row, p.notes), " | "))
 		}
@@ -212,9 +207,8 @@ func (b *book) cellIn(c tableColumn, cell document.Cell) any {
 		return b.number(cell.Low, u, looks)
 	case c.part == highPart && isInterval:
 		return b.number(cell.High, u, looks)
-	default:
-		return nil
 	}
+	return nil
 }
 
 // number returns a cell with a number in the sheet's unit. It returns nil for an unknown number and for an infinite bound.

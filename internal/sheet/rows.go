@@ -11,6 +11,8 @@ import (
 	"slices"
 
 	"github.com/xuri/excelize/v2"
+
+	"github.com/brokermark/brokermark/internal/lists"
 )
 
 // sheetWriter writes a sheet row by row. It streams the rows: from some ten thousand on, they are too many for memory.
@@ -82,11 +84,7 @@ func cell(column, row int) string {
 
 // headerCells returns the cells that name columns.
 func (b *book) headerCells(names []string) []any {
-	var cells []any
-	for _, name := range names {
-		cells = append(cells, excelize.Cell{StyleID: b.style(look{role: header}), Value: name})
-	}
-	return cells
+	return lists.Map(names, func(name string) any { return excelize.Cell{StyleID: b.style(look{role: header}), Value: name} })
 }
 
 // writeTable writes a table into a sheet of its own. The header and the first columns stay when readers scroll.
