@@ -20,6 +20,7 @@ import (
 	"github.com/brokermark/brokermark/internal/advise"
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/doubt"
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/unit"
@@ -67,7 +68,7 @@ func Decision(a advise.Advice, here, elsewhere []results.Record) (document.Docum
 	addGround(&d, a)
 	set := results.Of(here)
 	d.Add(document.Heading{Level: 1, Text: "Doubts"})
-	d.Say(joinNonEmpty(" ", statusSentence(set.Points), doubtsSentence(set.Points)))
+	d.Say(lists.Join(" ", statusSentence(set.Points), doubtsSentence(set.Points)))
 	d.Add(document.Heading{Level: 1, Text: "How it was decided"})
 	d.Say("A contender fits if the 95 % interval of its e2e p99 lies below the bound at every rate, and misses if it lies above at one. The intervals " +
 		"are corrected for the number of contenders, rates and looks. Of those that fit, the one with the least broker CPU per message at the rate is " +
@@ -126,7 +127,7 @@ func requirement(c *advise.Case) string {
 		copies = fmt.Sprintf("%d copies", s.Replicas)
 	}
 	return fmt.Sprintf("Asked for: %s%s, messages of %s, persistence %s, %s, %s, e2e p99 up to %s.", results.RateText(s.Curve.Rates[0]), peak,
-		results.Point{Spec: s}.Setting(), s.Persistence, copies, plural(s.SubscriptionsPerTopic, "subscription"), unit.Nanoseconds.Format(c.Bound))
+		results.Point{Spec: s}.Setting(), s.Persistence, copies, unit.Counted(s.SubscriptionsPerTopic, "subscription"), unit.Nanoseconds.Format(c.Bound))
 }
 
 // oneWord is a value that is no further flag and nothing to any shell: records may be a stranger's.
@@ -172,10 +173,7 @@ func repeatCommand(c *advise.Case) (command string, others []string) {
 
 // answerText is the answer in a sentence or two.
 func answerText(a advise.Advice) string {
-	var names []string
-	for _, j := range a.Chosen {
-		names = append(names, j.Name)
-	}
+	names := lists.Map(a.Chosen, func(j *advise.Judged) string { return j.Name })
 	switch a.Answer {
 	case advise.Take:
 		return fmt.Sprintf("Take %s. It %s", names[0], figuresOf(a, a.Chosen[0]))
@@ -198,22 +196,15 @@ func answerText(a advise.Advice) string {
 
 // openText says what would decide.
 func openText(a advise.Advice) string {
-	var open []string
-	for _, j := range a.Chosen {
-		if j.Standing == advise.Open {
-			open = append(open, j.Name+": "+j.Why)
-		}
-	}
+	isOpen := func(j *advise.Judged) bool { return j.Standing == advise.Open }
+	open := lists.Map(lists.Filter(a.Chosen, isOpen), func(j *advise.Judged) string { return j.Name + ": " + j.Why })
 	switch {
 	case len(a.Chosen) == 1:
 		return "It isn't shown yet: " + a.Chosen[0].Why + ". More repetitions, or another bound, would decide."
 	case len(open) > 0:
 		return strings.Join(open, "; ") + ". More repetitions, or another bound, would decide which of them fits."
 	}
-	var figures []string
-	for _, j := range a.Chosen {
-		figures = append(figures, j.Name+" "+advise.Figure(a.By, j.Costs()))
-	}
+	figures := lists.Map(a.Chosen, func(j *advise.Judged) string { return j.Name + " " + advise.Figure(a.By, j.Costs()) })
 	return fmt.Sprintf("They fit, but their %s doesn't tell them apart yet: %s. More repetitions would decide.", a.By.Name, strings.Join(figures, ", "))
 }
 
@@ -221,8 +212,8 @@ func openText(a advise.Advice) string {
 func leanText(a advise.Advice) (text string) {
 	if j := a.Lean; j != nil {
 		text = fmt.Sprintf(" The medians point to %s", j.Name)
-		if n := j.Survived(); n > 0 {
-			text += fmt.Sprintf(", which kept its guarantee when it was killed under load (%s)", plural(n, "time"))
+		if n := j.Survived; n > 0 {
+			text += fmt.Sprintf(", which kept its guarantee when it was killed under load (%s)", unit.Counted(n, "time"))
 		}
 		text += "."
 	}
@@ -236,7 +227,7 @@ func leanText(a advise.Advice) (text string) {
 		}
 	}
 	if 2*busy > all {
-		text += fmt.Sprintf(" Something else used the machine in %d of %s: on a free one fewer repetitions decide.", busy, plural(all, "repetition"))
+		text += fmt.Sprintf(" Something else used the machine in %d of %s: on a free one fewer repetitions decide.", busy, unit.Counted(all, "repetition"))
 	}
 	return text
 }
@@ -265,8 +256,8 @@ func figuresOf(a advise.Advice, j *advise.Judged) string {
 	if chosenBy := a.By.Key; a.Answer == advise.Take && chosenBy != "" && chosenBy != cost.Key && cost.Over(j.Costs()).N > 0 {
 		text += fmt.Sprintf(" Costs didn't tell the best ones apart, and %s did.", a.By.Name)
 	}
-	if n := j.Survived(); n > 0 {
-		text += fmt.Sprintf(" Killed under load and started again (%s), it kept its guarantee.", plural(n, "time"))
+	if n := j.Survived; n > 0 {
+		text += fmt.Sprintf(" Killed under load and started again (%s), it kept its guarantee.", unit.Counted(n, "time"))
 	}
 	return text
 }
@@ -278,7 +269,7 @@ func roomText(c *advise.Case, j *advise.Judged) string {
 	case !ok && j.InVain == 0:
 		return ""
 	case !ok:
-		return fmt.Sprintf(" Its headroom was searched for (%s), and no higher rate passed.", plural(j.InVain, "time"))
+		return fmt.Sprintf(" Its headroom was searched for (%s), and no higher rate passed.", unit.Counted(j.InVain, "time"))
 	}
 	text := fmt.Sprintf(" It has room: it sustained %s, %s the rate", bracketText(found), unit.Factor.Format(times))
 	if j.InVain > 0 {
@@ -304,7 +295,7 @@ func otherTexts(a advise.Advice) string {
 			gone = append(gone, fmt.Sprintf("%s %s: %s", j.Name, words[j.Standing], j.Why))
 		}
 	}
-	return joinNonEmpty(" ", listSentence("Also fits: ", fit, ", "), listSentence("", gone, "; "))
+	return lists.Join(" ", listSentence("Also fits: ", fit, ", "), listSentence("", gone, "; "))
 }
 
 // doubtsLine counts the repetitions that ended ok, of a contender or a candidate, about which there are doubts, by class, in one line of a narrow terminal:
@@ -357,7 +348,7 @@ func contenderTable(a advise.Advice) document.Table {
 // addMeans adds the native settings by which a broker kept the guarantee of a record.
 func addMeans(d *document.Document, name string, r results.Record) {
 	if means := usual.Of(r.Spec.Broker).Means; means != nil {
-		d.Say(fmt.Sprintf("What makes %s keep %s, persistence %s:", joinNonEmpty(" ", name, r.Versions.Broker), r.Spec.Delivery, r.Spec.Persistence))
+		d.Say(fmt.Sprintf("What makes %s keep %s, persistence %s:", lists.Join(" ", name, r.Versions.Broker), r.Spec.Delivery, r.Spec.Persistence))
 		d.Add(document.Listing{Text: means(usual.Guarantee{
 			Delivery: string(r.Spec.Delivery), Persistence: string(r.Spec.Persistence), Acks: string(r.Spec.Acks),
 			Ordering: string(r.Spec.Ordering), Replicas: r.Spec.Replicas,
@@ -375,7 +366,7 @@ func addSettings(d *document.Document, name string, r results.Record) {
 	}
 	text, err := yamlOf(settings)
 	if err == nil && len(settings.Client)+len(settings.Server)+len(settings.Topic) > 0 {
-		d.Say(fmt.Sprintf("Settings of %s, beside the defaults of broker and client:", joinNonEmpty(" ", name, r.Versions.Broker)))
+		d.Say(fmt.Sprintf("Settings of %s, beside the defaults of broker and client:", lists.Join(" ", name, r.Versions.Broker)))
 		d.Add(document.Listing{Text: text})
 	}
 	d.Add(pasted(r)...)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/advise"
 	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/unit"
 )
@@ -26,9 +27,7 @@ func contenderDrawing(a advise.Advice) (d document.Drawing, isMeasured bool) {
 		Across: document.DrawingAxis{Name: "rate (messages/s)"},
 		Up:     document.DrawingAxis{Name: p99.Name, Unit: p99.Unit, Bound: a.Case.Bound},
 	}
-	for _, rate := range rates {
-		panel.Across.Values = append(panel.Across.Values, results.RateText(rate))
-	}
+	panel.Across.Values = lists.Map(rates, results.RateText)
 	contenders := slices.Clone(a.Contenders)
 	slices.SortFunc(contenders, func(x, y *advise.Judged) int { return results.CompareNames(x.Name, y.Name) })
 	for _, j := range contenders {

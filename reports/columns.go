@@ -14,6 +14,7 @@ import (
 	"slices"
 
 	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/unit"
 )
@@ -47,10 +48,7 @@ func repetitionsColumn[T any](n func(T) int) columnOf[T] {
 // tableOf has a row for each subject. A table that a heading names has no title. The document that the table is added to panics if two
 // columns have one key.
 func tableOf[T any](title string, columns []columnOf[T], subjects []T) document.Table {
-	t := document.Table{Title: title}
-	for _, c := range columns {
-		t.Columns = append(t.Columns, c.Column)
-	}
+	t := document.Table{Title: title, Columns: lists.Map(columns, func(c columnOf[T]) document.Column { return c.Column })}
 	for _, subject := range subjects {
 		row := document.Row{}
 		for _, c := range columns {
@@ -64,11 +62,9 @@ func tableOf[T any](title string, columns []columnOf[T], subjects []T) document.
 // convertColumns reuses columns about an S in a table with a row for each T. partOf finds the S in a T, such
 // as the point of a load point.
 func convertColumns[T, S any](columns []columnOf[S], partOf func(T) S) []columnOf[T] {
-	var converted []columnOf[T]
-	for _, c := range columns {
-		converted = append(converted, cellColumn(c.Column, func(subject T) document.Cell { return c.cell(partOf(subject)) }))
-	}
-	return converted
+	return lists.Map(columns, func(c columnOf[S]) columnOf[T] {
+		return cellColumn(c.Column, func(subject T) document.Cell { return c.cell(partOf(subject)) })
+	})
 }
 
 // settingColumns are the message size and the guarantee of a point. They are for programs: people read both
@@ -93,13 +89,11 @@ type hiddenColumns map[string]bool
 
 // metricColumns has a column for each of the metrics with these keys. cell makes a subject's cell for a key.
 func metricColumns[T any](keys []string, hidden hiddenColumns, cell func(subject T, key string) document.Cell) []columnOf[T] {
-	var columns []columnOf[T]
-	for _, key := range keys {
+	return lists.Map(keys, func(key string) columnOf[T] {
 		c := results.Column(key)
 		c.MachinesOnly = hidden[key]
-		columns = append(columns, cellColumn(c, func(subject T) document.Cell { return cell(subject, key) }))
-	}
-	return columns
+		return cellColumn(c, func(subject T) document.Cell { return cell(subject, key) })
+	})
 }
 
 // countColumns are columns of counted messages, such as results.KeyLost. A count that is not known makes a blank cell.

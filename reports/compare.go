@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/unit"
@@ -44,7 +45,7 @@ func Compare(first, second Side, meantToDiffer ...string) document.Document {
 		}
 	}
 	if n := len(matched.unmatched); n > 0 {
-		d.Say(fmt.Sprintf("Left out: %s that only one side was given.", plural(n, "workload")))
+		d.Say(fmt.Sprintf("Left out: %s that only one side was given.", unit.Counted(n, "workload")))
 	}
 	if slices.ContainsFunc(matched.pairs, pair.hasClosedLoop) {
 		d.Say(results.ClosedLoopNote)
@@ -69,10 +70,7 @@ const (
 
 // endings lists how the repetitions of points ended, each ending once: "failed, void".
 func endings(points []results.Point) string {
-	var all []string
-	for _, p := range points {
-		all = append(all, p.Endings()...)
-	}
+	all := lists.Flat(points, results.Point.Endings)
 	slices.Sort(all)
 	return strings.Join(slices.Compact(all), ", ")
 }
@@ -122,13 +120,11 @@ func (h half) reservations() []string {
 			sentences = append(sentences, h.sideName+": "+v.Finding)
 		}
 	}
-	for _, v := range results.Trends(h.points) {
-		sentences = append(sentences, h.sideName+": "+v.Text())
-	}
-	for _, v := range objectiveVerdicts(&results.Set{Points: h.points}) {
-		sentences = append(sentences, strings.TrimSpace(fmt.Sprintf("%s: %s: %s %s", h.sideName, v.About, v.Finding, v.Detail)))
-	}
-	return sentences
+	trends := lists.Map(results.Trends(h.points), func(v document.Verdict) string { return h.sideName + ": " + v.Text() })
+	objectives := lists.Map(objectiveVerdicts(&results.Set{Points: h.points}), func(v document.Verdict) string {
+		return strings.TrimSpace(fmt.Sprintf("%s: %s: %s %s", h.sideName, v.About, v.Finding, v.Detail))
+	})
+	return slices.Concat(sentences, trends, objectives)
 }
 
 // firstFailure is why the first failed repetition of a point failed. No compared figure shows it.
@@ -167,7 +163,7 @@ func (p pair) sidesWithoutLatency() string {
 // sentenceAbout says how the second side compares with the first in m.
 func (p testedPair) sentenceAbout(m results.Metric) string {
 	for _, h := range p.halves() {
-		if !h.has(m) {
+		if len(m.Values(h.usable())) == 0 {
 			return fmt.Sprintf("%s: not known of %s, so there is no comparison of it.", m.Name, h.sideName)
 		}
 	}
@@ -222,11 +218,5 @@ func (p pair) publishedBlocks() []document.Block {
 
 // usableOrPublished lists the records that conclusions may be drawn from, and those of published points.
 func (h half) usableOrPublished() []results.Record {
-	records := h.usable()
-	for _, p := range h.points {
-		if p.Published() {
-			records = append(records, p.Records...)
-		}
-	}
-	return records
+	return append(h.usable(), recordsOf(lists.Filter(h.points, results.Point.Published))...)
 }

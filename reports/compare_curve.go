@@ -48,30 +48,25 @@ func (h half) hasGivenRates() bool {
 // rates lists the rates that the half's curves offered, in their order, whatever became of them. All have the same, so those of
 // one repetition that ended ok will do.
 func (h half) rates() []results.RepetitionLoad {
-	for _, r := range h.endedOK() {
-		return results.Loads(r)
+	if ok := h.endedOK(); len(ok) > 0 {
+		return results.Loads(ok[0])
 	}
 	return nil
 }
 
 // endedOKAt reports whether the rate with this title ended ok in any repetition that did.
 func (h half) endedOKAt(title string) bool {
-	return slices.ContainsFunc(h.endedOK(), func(r results.Record) bool {
-		_, ok := okAt(r, title)
-		return ok
-	})
+	return slices.ContainsFunc(h.endedOK(), func(r results.Record) bool { return okAt(r, title) != nil })
 }
 
-// okAt finds the rate with this title in a repetition of a curve, if it ended ok there.
-func okAt(r results.Record, title string) (l results.RepetitionLoad, ok bool) {
-	loads := results.Loads(r)
-	i := slices.IndexFunc(loads, func(l results.RepetitionLoad) bool {
-		return l.Rate > 0 && l.RowTitle == title && l.Record.Status == results.OK
-	})
-	if i < 0 {
-		return results.RepetitionLoad{}, false
+// okAt is a repetition of a curve at the rate with this title, if it ended ok there.
+func okAt(r results.Record, title string) []results.Record {
+	for _, l := range results.Loads(r) {
+		if l.Rate > 0 && l.RowTitle == title && l.Record.Status == results.OK {
+			return []results.Record{l.Record}
+		}
 	}
-	return loads[i], true
+	return nil
 }
 
 // endsAt reports whether the rate with this title is the last one that the half's curves offered.

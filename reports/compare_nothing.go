@@ -11,7 +11,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/unit"
 )
 
 // NothingToCompare says why two sides can't be compared: one is part of the other, or no point of one was given the work of a point of the
@@ -46,7 +48,7 @@ func whyNothingToCompare(first, second Side, matched matches) string {
 
 // nameAndSize names a side and how much it holds: "kafka (5 records)".
 func (s Side) nameAndSize() string {
-	return fmt.Sprintf("%s (%s)", s.Name, plural(len(s.Set.Records), "record"))
+	return fmt.Sprintf("%s (%s)", s.Name, unit.Counted(len(s.Set.Records), "record"))
 }
 
 // repetitionID identifies a repetition in any store: a copied store keeps the time at which it began.
@@ -81,11 +83,6 @@ func alwaysDifferent(first, second Side) []string {
 
 // values lists the values of a setting among the points of a side, each once.
 func (s Side) values(path string) []string {
-	var values []string
-	for _, p := range s.Set.Points {
-		if v := p.Facts()[path]; v != "" && !slices.Contains(values, v) {
-			values = append(values, v)
-		}
-	}
-	return values
+	values := lists.Map(s.Set.Points, func(p results.Point) string { return p.Facts()[path] })
+	return lists.Filter(lists.AddNew(nil, values...), func(v string) bool { return v != "" })
 }

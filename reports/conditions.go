@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/brokermark/brokermark/internal/doubt"
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 )
 
@@ -16,6 +17,11 @@ func anyLoad(points []results.Point, condition func(results.Record) bool) bool {
 	return slices.ContainsFunc(points, func(p results.Point) bool {
 		return slices.ContainsFunc(withRates(p.Records), condition)
 	})
+}
+
+// recordsOf lists the records of points.
+func recordsOf(points []results.Point) []results.Record {
+	return lists.Flat(points, func(p results.Point) []results.Record { return p.Records })
 }
 
 // withRates lists records, then each rate of their curves as a record of its own: for one curve of 1k/s

@@ -15,6 +15,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/doubt"
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/study"
 )
@@ -29,10 +30,9 @@ type contender struct {
 
 // contendersOf splits points by their names, the brokers in their usual order.
 func contendersOf(points []results.Point) []contender {
-	var contenders []contender
-	for _, g := range results.GroupBy(points, func(p results.Point) string { return p.Name }) {
-		contenders = append(contenders, contender{points: g.Members, fixed: fixedLoadPoints(g.Members)})
-	}
+	contenders := lists.Map(results.GroupBy(points, func(p results.Point) string { return p.Name }), func(g group) contender {
+		return contender{points: g.Members, fixed: fixedLoadPoints(g.Members)}
+	})
 	slices.SortStableFunc(contenders, func(a, b contender) int { return results.ComparePoints(a.first(), b.first()) })
 	return contenders
 }
@@ -124,10 +124,7 @@ func withCost(records []results.Record) []results.Record {
 
 // statusCell shows how the contender's repetitions ended, with footnotes that say why.
 func (c contender) statusCell(notes *footnotes) document.Cell {
-	var marks []int
-	for _, p := range c.points {
-		marks = append(marks, reasonMarks(p, notes)...)
-	}
+	marks := lists.Flat(c.points, func(p results.Point) []int { return reasonMarks(p, notes) })
 	cell := document.Text(c.status()).Toned(worstTone(c.points...)).Marked(marks...)
 	for _, p := range c.points {
 		for _, place := range []doubt.Place{doubt.Row, doubt.Counts} { // no column has counts
@@ -169,19 +166,9 @@ func (c contender) status() string {
 }
 
 // shownRecords are the records of all points whose figures are shown.
-func (c contender) shownRecords() []results.Record {
-	var records []results.Record
-	for _, p := range c.points {
-		records = append(records, p.Shown()...)
-	}
-	return records
-}
+func (c contender) shownRecords() []results.Record { return lists.Flat(c.points, results.Point.Shown) }
 
 // repetitions is the largest number of repetitions that ended ok at one load.
 func (c contender) repetitions() int {
-	most := 0
-	for _, p := range c.points {
-		most = max(most, len(p.Ok()))
-	}
-	return most
+	return slices.Max(lists.Map(c.points, func(p results.Point) int { return len(p.Ok()) }))
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/doubt"
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/unit"
 )
@@ -32,12 +33,9 @@ type pointFinding struct {
 func doubtsReport(set *results.Set) (document.Document, error) {
 	d := document.Document{Title: "Doubts"}
 	d.Say(statusSentence(set.Points))
-	var found []pointFinding
-	for _, p := range set.Points {
-		for _, f := range p.Findings() {
-			found = append(found, pointFinding{point: p, CountedFinding: f})
-		}
-	}
+	found := lists.Flat(set.Points, func(p results.Point) []pointFinding {
+		return lists.Map(p.Findings(), func(f results.CountedFinding) pointFinding { return pointFinding{point: p, CountedFinding: f} })
+	})
 	if len(found) == 0 {
 		d.Say("Nothing is to be said against their figures.")
 		return d, nil
@@ -46,7 +44,7 @@ func doubtsReport(set *results.Set) (document.Document, error) {
 	isFound := func(k *doubt.Kind) bool {
 		return slices.ContainsFunc(found, func(f pointFinding) bool { return f.Class != "" && f.Code == k.Code() })
 	}
-	if meant := slices.DeleteFunc(doubt.All(), func(k *doubt.Kind) bool { return !isFound(k) }); len(meant) > 0 {
+	if meant := lists.Filter(doubt.All(), isFound); len(meant) > 0 {
 		d.Add(tableOf("What they mean", kindColumns, meant))
 	}
 	return d, nil

@@ -17,6 +17,7 @@ import (
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/explain"
 	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/unit"
 )
 
 func init() {
@@ -52,7 +53,7 @@ func explainReport(set *results.Set) (document.Document, error) {
 		d.Say("Each limit is what was seen, not what was proved: run --explain changes what may be the limit of a point, and shows whether the rate moves.")
 	}
 	if keptUp > 0 {
-		d.Say(fmt.Sprintf("Not in the table: %s at which the broker kept up, or at which nothing was looked for.", plural(keptUp, "load")))
+		d.Say(fmt.Sprintf("Not in the table: %s at which the broker kept up, or at which nothing was looked for.", unit.Counted(keptUp, "load")))
 	}
 	for _, c := range explain.Cases(set.Records) {
 		if a, ok := c.Decide(set.Records); ok {
@@ -162,7 +163,7 @@ func triedDetail(a explain.Answer, t explain.Tried) string {
 	if !math.IsNaN(t.Rate.Estimate) {
 		text += ", " + changeText(t.Rate)
 	}
-	repetitions := plural(len(t.With), "repetition") + " each"
+	repetitions := unit.Counted(len(t.With), "repetition") + " each"
 	if len(t.With) != len(a.Before) {
 		repetitions = fmt.Sprintf("%d repetitions and %d", len(a.Before), len(t.With))
 	}

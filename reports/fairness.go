@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/unit"
@@ -62,10 +63,7 @@ func clientModes(points []results.Point) string {
 	if len(modes) == 1 {
 		return sharedModeTexts[modes[0]]
 	}
-	var each []string
-	for _, mode := range modes {
-		each = append(each, mode+" "+strings.Join(names[mode], ", "))
-	}
+	each := lists.Map(modes, func(mode string) string { return mode + " " + strings.Join(names[mode], ", ") })
 	differ := "Clients not alike"
 	if len(modes) == 2 && names[unknownMode] != nil {
 		differ = "Clients may not be alike"
@@ -105,13 +103,7 @@ func namesByClientMode(points []results.Point) map[string][]string {
 // clientMode is the mode in which all repetitions of points used the client library. It is empty if
 // they differ in it, or if none has it. There must be a point.
 func clientMode(points ...results.Point) string {
-	var modes []string
-	for _, p := range points {
-		for _, r := range p.Records {
-			modes = append(modes, results.ClientMode(r))
-		}
-	}
-	return common(modes)
+	return common(lists.Map(recordsOf(points), results.ClientMode))
 }
 
 // unequalFlushes names the brokers that flushed messages to the disk before they acknowledged them, and

@@ -15,6 +15,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/doubt"
 	"github.com/brokermark/brokermark/internal/ledger"
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/study"
 )
@@ -59,14 +60,14 @@ func judgeFaultTrial(r results.Record) faultTrial {
 	promise := promiseUnderFaults(r, t.books)
 	counts := promiseText(promise, t.books)
 	if promise.Promise == ledger.Broken {
-		return t.judged(verdictBroken, joinNonEmpty("; ", counts, faultNotDone(r)))
+		return t.judged(verdictBroken, lists.Join("; ", counts, faultNotDone(r)))
 	}
 	if defect, isDefective := trialDefect(r); isDefective {
 		return t.judged(verdictVoid, defect)
 	}
 	switch {
 	case orderUnknown(r) && r.Spec.Ordering == "ordered":
-		return t.judged(verdictUndecided, joinNonEmpty("; ", counts, doubtText(r, doubt.OrderUnknown)))
+		return t.judged(verdictUndecided, lists.Join("; ", counts, doubtText(r, doubt.OrderUnknown)))
 	case promise.Promise == ledger.NoneMade:
 		return t.judged(verdictNoneMade, counts)
 	}
@@ -80,7 +81,7 @@ func verdictWithoutBooks(r results.Record, books results.Books) (verdict promise
 	case r.Status == results.Refused:
 		return verdictRefused, r.Reason
 	case books.Sent == 0:
-		return verdictVoid, joinNonEmpty(": ", "nothing was measured", r.Reason)
+		return verdictVoid, lists.Join(": ", "nothing was measured", r.Reason)
 	case r.Status == results.Aborted:
 		return verdictVoid, r.Reason
 	case !books.Balanced():
@@ -161,7 +162,7 @@ func promiseText(v ledger.Verdict, b results.Books) string {
 	if b.Unresolved > 0 {
 		clauses = append(clauses, fmt.Sprintf("%d were neither confirmed nor refused", b.Unresolved))
 	}
-	return joinNonEmpty("; ", clauses...)
+	return lists.Join("; ", clauses...)
 }
 
 // deviationsText states the counts of deviations. It is empty if there are none, but the fate of some
@@ -184,10 +185,7 @@ func deviationsText(v ledger.Verdict, b results.Books) string {
 
 // countsText lists counts: "3 lost, 1 delivered twice".
 func countsText(counts []ledger.Count) string {
-	var words []string
-	for _, c := range counts {
-		words = append(words, fmt.Sprintf("%d %s", c.Messages, deviationTexts[c.Deviation]))
-	}
+	words := lists.Map(counts, func(c ledger.Count) string { return fmt.Sprintf("%d %s", c.Messages, deviationTexts[c.Deviation]) })
 	return strings.Join(words, ", ")
 }
 

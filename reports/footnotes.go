@@ -20,6 +20,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/doubt"
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 )
 
@@ -73,9 +74,7 @@ func (f *footnote) add(t thing, of load) {
 	if t.share > known.share {
 		known.text, known.share, known.worst = t.text, t.share, of
 	}
-	if !slices.Contains(known.of, of) {
-		known.of = append(known.of, of)
-	}
+	known.of = lists.AddNew(known.of, of)
 }
 
 // doubted adds to a cell the marks of the doubts about records that touch what it shows. A cell that is blank, or that no conclusion is
@@ -119,10 +118,7 @@ func (n *footnotes) say(p results.Point) {
 // blocks are what is said once and the footnotes, to be added at the end of the document.
 func (n *footnotes) blocks() []document.Block {
 	var d document.Document
-	var said []string
-	for _, t := range n.once.things {
-		said = append(said, results.Capital(t.text+t.names(false))+".")
-	}
+	said := lists.Map(n.once.things, func(t thing) string { return results.Capital(t.text+t.names(false)) + "." })
 	if len(said) > 0 {
 		d.Say("How it was measured: " + strings.Join(said, " "))
 	}
@@ -136,11 +132,8 @@ func (n *footnotes) blocks() []document.Block {
 const mostThings = 3
 
 func (n *footnotes) text(f footnote) string {
-	var words []string
 	several := n.severalSettings()
-	for _, t := range f.things[:min(mostThings, len(f.things))] {
-		words = append(words, t.text+t.names(several))
-	}
+	words := lists.Map(f.things[:min(mostThings, len(f.things))], func(t thing) string { return t.text + t.names(several) })
 	if more := len(f.things) - mostThings; more > 0 {
 		words = append(words, fmt.Sprintf("and %d more, see brokermark report doubts", more))
 	}
@@ -161,13 +154,7 @@ func (t thing) names(setting bool) string {
 
 // severalSettings reports whether the loads that the footnotes name differ in size or guarantee.
 func (n *footnotes) severalSettings() bool {
-	settings := map[string]bool{}
-	for _, f := range n.notes {
-		for _, t := range f.things {
-			for _, of := range t.of {
-				settings[of.setting] = true
-			}
-		}
-	}
-	return len(settings) > 1
+	things := lists.Flat(n.notes, func(f footnote) []thing { return f.things })
+	loads := lists.Flat(things, func(t thing) []load { return t.of })
+	return slices.ContainsFunc(loads, func(l load) bool { return l.setting != loads[0].setting })
 }

@@ -12,6 +12,7 @@ package reports
 import (
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/doubt"
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/unit"
 )
@@ -41,12 +42,9 @@ func goalsTable(points []results.Point, l layout, notes *footnotes) document.Tab
 			func(g searchGoal) document.Cell { return document.Text(g.Answer()).Marked(g.whyUndecided(notes)...) }),
 		repetitionsColumn(func(g searchGoal) int { return g.N }),
 	}...)
-	var goals []searchGoal
-	for _, p := range points {
-		for _, goal := range results.Goals(p.Shown()) {
-			goals = append(goals, searchGoal{Goal: goal, point: p})
-		}
-	}
+	goals := lists.Flat(points, func(p results.Point) []searchGoal {
+		return lists.Map(results.Goals(p.Shown()), func(g results.Goal) searchGoal { return searchGoal{Goal: g, point: p} })
+	})
 	return tableOf("Goals of the searches", columns, goals)
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/doubt"
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/unit"
@@ -36,9 +37,7 @@ func HeadToHead(set *results.Set) Sections {
 	addStatus(&opening, set)
 	var notes footnotes
 	s := Sections{Title: "Head to head", Opening: opening.Blocks}
-	for _, g := range results.BySetting(set.Points) {
-		s.Groups = append(s.Groups, comparisonSection(g, &notes))
-	}
+	s.Groups = lists.Map(results.BySetting(set.Points), func(g results.Group[results.Point]) Section { return comparisonSection(g, &notes) })
 	if len(set.Points) > 0 {
 		closing.Say("Latency is end to end, from the intended time of sending. A sustainable rate is followed by " + bracketWords +
 			". CPU is in seconds per million messages, at the sustainable rate where there is one, else of the peak, count or backlog, " +

@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 )
 
@@ -66,23 +67,15 @@ func (l layout) withConstants(points []results.Point, loadPoints []results.LoadP
 	if l.byName() {
 		return l
 	}
-	var loads []string
-	for _, lp := range loadPoints {
-		loads = append(loads, lp.RowTitle)
-	}
-	l.load = common(loads)
+	l.load = common(lists.Map(loadPoints, func(lp results.LoadPoint) string { return lp.RowTitle }))
 	l.settings = slices.Clip(l.settings) // those of the receiver stay as they are
-	for _, setting := range sharedSettings(points, l.axes) {
-		if !slices.Contains(l.settings, setting) {
-			l.settings = append(l.settings, setting)
-		}
-	}
+	l.settings = lists.AddNew(l.settings, sharedSettings(points, l.axes)...)
 	return l
 }
 
 // sentence states what all points share: "All points: kafka, topics 1." It is empty if that is nothing.
 func (l layout) sentence() string {
-	stated := joinNonEmpty(", ", slices.Concat([]string{l.broker, l.load}, l.settings)...)
+	stated := lists.Join(", ", slices.Concat([]string{l.broker, l.load}, l.settings)...)
 	if stated == "" {
 		return ""
 	}
@@ -96,10 +89,7 @@ var usualSettings = []string{"persistence", "acks", "replicas", "nodes", "topics
 func sharedSettings(points []results.Point, axes []string) []string {
 	var shared []string
 	for _, path := range usualSettings {
-		var values []string
-		for _, p := range points {
-			values = append(values, p.Facts()[path])
-		}
+		values := lists.Map(points, func(p results.Point) string { return p.Facts()[path] })
 		if value := common(values); value != "" && !slices.Contains(axes, path) {
 			shared = append(shared, path+" "+value)
 		}

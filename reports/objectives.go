@@ -12,7 +12,9 @@ import (
 
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/gate"
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/unit"
 )
 
 // maxLoadsNamed is how many loads a verdict on an objective names.
@@ -20,11 +22,8 @@ const maxLoadsNamed = 5
 
 // objectiveVerdicts gives a verdict on each objective: how many loads kept it, and which missed it.
 func objectiveVerdicts(set *results.Set) []document.Verdict {
-	var verdicts []document.Verdict
-	for _, g := range results.GroupBy(gate.JudgeObjectives(set), func(v gate.Verdict) string { return v.Condition }) {
-		verdicts = append(verdicts, objectiveVerdict(g.Name, g.Members))
-	}
-	return verdicts
+	byCondition := results.GroupBy(gate.JudgeObjectives(set), func(v gate.Verdict) string { return v.Condition })
+	return lists.Map(byCondition, func(g results.Group[gate.Verdict]) document.Verdict { return objectiveVerdict(g.Name, g.Members) })
 }
 
 // judgedLoads are the loads that an objective was applied to, by what was found. Loads that are named have their figures:
@@ -45,7 +44,7 @@ func judgedLoadsOf(verdicts []gate.Verdict) judgedLoads {
 		case v.Outcome == gate.Passed:
 			loads.kept++
 			if v.Beyond > 0 {
-				loads.inPart = append(loads.inPart, fmt.Sprintf("%s, in %s", text, plural(v.Beyond, "repetition")))
+				loads.inPart = append(loads.inPart, fmt.Sprintf("%s, in %s", text, unit.Counted(v.Beyond, "repetition")))
 			}
 		case v.Unusable:
 			loads.unusable = append(loads.unusable, text)
@@ -65,7 +64,7 @@ func judgedLoadsOf(verdicts []gate.Verdict) judgedLoads {
 func objectiveVerdict(objective string, verdicts []gate.Verdict) document.Verdict {
 	loads := judgedLoadsOf(verdicts)
 	judged := loads.kept + len(loads.missed) + len(loads.undecided)
-	all := plural(judged+loads.unjudged, "load")
+	all := unit.Counted(judged+loads.unjudged, "load")
 	v := document.Verdict{About: "Objective " + objective}
 	var details []string
 	switch {
@@ -73,7 +72,7 @@ func objectiveVerdict(objective string, verdicts []gate.Verdict) document.Verdic
 		v.Finding = "Nothing was measured that could be judged by it."
 		if len(loads.unusable) > 0 {
 			first, further := results.FirstSentences(loads.unusable, maxLoadsNamed)
-			v.Detail = joinNonEmpty(" ", first, further)
+			v.Detail = lists.Join(" ", first, further)
 		}
 		return v
 	case len(loads.missed) > 0:
@@ -103,9 +102,9 @@ func objectiveVerdict(objective string, verdicts []gate.Verdict) document.Verdic
 		details = append(details, "Beyond it: "+first, further)
 	}
 	if loads.unjudged > 0 {
-		details = append(details, plural(loads.unjudged, "load")+" can't be judged by it.")
+		details = append(details, unit.Counted(loads.unjudged, "load")+" can't be judged by it.")
 	}
-	v.Detail = joinNonEmpty(" ", details...)
+	v.Detail = lists.Join(" ", details...)
 	return v
 }
 

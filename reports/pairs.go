@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 )
 
@@ -21,10 +22,9 @@ type Side struct {
 // Pairs lists the pairs that Compare compares, then what only one side was given, whose pairs have no other side.
 func Pairs(a, b Side, meantToDiffer ...string) []results.Pair {
 	found := match(a, b, meantToDiffer)
-	var pairs []results.Pair
-	for _, p := range found.pairs {
-		pairs = append(pairs, results.Pair{Title: p.title, A: p.first.points, B: p.second.points})
-	}
+	pairs := lists.Map(found.pairs, func(p pair) results.Pair {
+		return results.Pair{Title: p.title, A: p.first.points, B: p.second.points}
+	})
 	return append(pairs, found.unmatched...)
 }
 
@@ -57,26 +57,11 @@ func (h half) usable() []results.Record {
 	if !h.curve.given {
 		return h.endedOK()
 	}
-	var records []results.Record
-	for _, r := range h.endedOK() {
-		if l, ok := okAt(r, h.curve.title); ok {
-			records = append(records, l.Record)
-		}
-	}
-	return records
+	return lists.Flat(h.endedOK(), func(r results.Record) []results.Record { return okAt(r, h.curve.title) })
 }
 
 // endedOK lists the repetitions that ended ok.
-func (h half) endedOK() []results.Record {
-	var records []results.Record
-	for _, p := range h.points {
-		records = append(records, p.Ok()...)
-	}
-	return records
-}
-
-// has reports whether any usable record has a value of m.
-func (h half) has(m results.Metric) bool { return len(m.Values(h.usable())) > 0 }
+func (h half) endedOK() []results.Record { return lists.Flat(h.points, results.Point.Ok) }
 
 // hasLatency reports whether any usable record has latencies from the intended time. Results imported
 // from other tools don't.

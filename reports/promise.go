@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/unit"
@@ -40,26 +41,16 @@ func promiseReport(set *results.Set) (document.Document, error) {
 		d.Add(tableOf("", columns, g.Members))
 	}
 	d.Say(promiseTerms(trials))
-	repetitions := 0
-	for _, p := range set.Points {
-		repetitions += len(p.Records)
-	}
-	if withoutFault := repetitions - len(trials); withoutFault > 0 {
-		d.Say(fmt.Sprintf("Left out: %s without a fault.", plural(withoutFault, "record")))
+	if withoutFault := len(recordsOf(set.Points)) - len(trials); withoutFault > 0 {
+		d.Say(fmt.Sprintf("Left out: %s without a fault.", unit.Counted(withoutFault, "record")))
 	}
 	return d, nil
 }
 
 // faultTrials judges the repetitions in which faults were planned, and sorts them.
 func faultTrials(points []results.Point) []faultTrial {
-	var trials []faultTrial
-	for _, p := range points {
-		for _, r := range p.Records {
-			if len(r.Spec.Faults) > 0 {
-				trials = append(trials, judgeFaultTrial(r))
-			}
-		}
-	}
+	faulty := lists.Filter(recordsOf(points), func(r results.Record) bool { return len(r.Spec.Faults) > 0 })
+	trials := lists.Map(faulty, judgeFaultTrial)
 	slices.SortStableFunc(trials, faultTrial.compare)
 	return trials
 }
@@ -85,7 +76,7 @@ func countVerdicts(trials []faultTrial) string {
 			parts = append(parts, fmt.Sprintf("%d %s", counts[v], words))
 		}
 	}
-	text := fmt.Sprintf("%s: %s.", plural(len(trials), "trial"), strings.Join(parts, ", "))
+	text := fmt.Sprintf("%s: %s.", unit.Counted(len(trials), "trial"), strings.Join(parts, ", "))
 	if len(breaches) > 0 {
 		text += " Broken by " + strings.Join(breaches, "; ") + "."
 	}

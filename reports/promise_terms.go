@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 )
 
@@ -36,15 +37,13 @@ func promiseTerms(trials []faultTrial) string {
 
 // listening says how long the trials that count duplicates as breaches went on receiving for their sake; empty if there are none.
 func listening(trials []faultTrial) string {
-	var words []string
-	for _, t := range trials {
-		if t.record.Result != nil && t.record.Result.Listened != nil {
-			words = append(words, t.record.Spec.Broker+" "+listeningWords(*t.record.Result.Listened))
-		}
-	}
-	if len(words) == 0 {
+	listened := lists.Filter(trials, func(t faultTrial) bool { return t.record.Result != nil && t.record.Result.Listened != nil })
+	if len(listened) == 0 {
 		return ""
 	}
+	words := lists.Map(listened, func(t faultTrial) string {
+		return t.record.Spec.Broker + " " + listeningWords(*t.record.Result.Listened)
+	})
 	slices.Sort(words)
 	return " Where they break a promise, the trial went on receiving at its end, as long as the broker waits for an acknowledgement before it " +
 		"delivers again: " + strings.Join(slices.Compact(words), "; ") + "."
@@ -71,16 +70,10 @@ func (t faultTrial) leavesLossesOut() bool {
 
 // sampleIntervals lists the times between the samples that outages were read from: "20 ms or 50 ms".
 func sampleIntervals(trials []faultTrial) string {
-	var intervals []int64 // ns
-	for _, t := range trials {
-		if t.hasOutage() {
-			intervals = append(intervals, t.record.Result.Outage.SampleNs)
-		}
-	}
+	withOutage := lists.Filter(trials, faultTrial.hasOutage)
+	intervals := lists.Map(withOutage, func(t faultTrial) int64 { return t.record.Result.Outage.SampleNs }) // ns
 	slices.Sort(intervals)
-	var words []string
-	for _, ns := range slices.Compact(intervals) {
-		words = append(words, fmt.Sprintf("%g ms", float64(ns)/1e6))
-	}
+
+	words := lists.Map(slices.Compact(intervals), func(ns int64) string { return fmt.Sprintf("%g ms", float64(ns)/1e6) })
 	return strings.Join(words, " or ")
 }

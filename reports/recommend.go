@@ -21,6 +21,7 @@ import (
 	"github.com/brokermark/brokermark/internal/advise"
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/explain"
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/unit"
 )
@@ -103,9 +104,7 @@ func sweepsOf(points []results.Point) []sweep {
 func newSweep(points []results.Point, metric results.Metric) sweep {
 	s := sweep{title: results.Title(points) + ", " + points[0].Load(), metric: metric, points: points, values: map[string][]string{}}
 	axes, places := results.SweptAxes(points)
-	for _, axis := range axes {
-		s.axes = append(s.axes, axis.Name)
-	}
+	s.axes = lists.Map(axes, func(a results.Axis) string { return a.Name })
 	for i, p := range points {
 		values := make([]string, len(axes))
 		for k, axis := range axes {
@@ -247,11 +246,11 @@ func (s sweep) verdict() document.Verdict {
 	if s.allZero() {
 		v.Finding = fmt.Sprintf("None of the %d points that were measured has a %s above %s.",
 			len(s.ranked)+len(s.missed), s.metric.Name, s.metric.Unit.Format(0))
-		v.Detail = joinNonEmpty(" ", s.failedInPart(), s.leftOut())
+		v.Detail = lists.Join(" ", s.failedInPart(), s.leftOut())
 		return v
 	}
-	v.Finding = joinNonEmpty(" ", s.bestText(), s.closeRivals())
-	v.Detail = joinNonEmpty(" ", s.failedInPart(), s.leftOut(), s.largestEffect())
+	v.Finding = lists.Join(" ", s.bestText(), s.closeRivals())
+	v.Detail = lists.Join(" ", s.failedInPart(), s.leftOut(), s.largestEffect())
 	return v
 }
 
@@ -264,10 +263,8 @@ func (s sweep) allZero() bool {
 // bestText names the best point and its gain: "Of 8 points linger.ms=0 is the best by e2e p99: 12.9 ms,
 // 0.80× the median of all."
 func (s sweep) bestText() string {
-	var medians []float64 // of all points with a figure, also of those that can't be recommended
-	for _, p := range slices.Concat(s.ranked, s.missed) {
-		medians = append(medians, s.metric.Over(p.Ok()).Median)
-	}
+	withFigure := slices.Concat(s.ranked, s.missed) // also those that can't be recommended
+	medians := lists.Map(withFigure, func(p results.Point) float64 { return s.metric.Over(p.Ok()).Median })
 	best, middle := medians[0], results.Summarize(medians).Median
 	text := fmt.Sprintf("Of %d points %s is the best by %s: %s",
 		len(s.points), s.settings(s.ranked[0]), s.metric.Name, s.metric.Unit.Format(best))
@@ -282,10 +279,9 @@ func (s sweep) bestText() string {
 // Only the best few are tested. Choosing them first makes no false difference more likely, because the chosen are
 // close to each other.
 func (s sweep) closeRivals() string {
-	var contenders []results.Contender
-	for _, p := range s.best() {
-		contenders = append(contenders, results.NewContender(s.settings(p), s.metric, p.Ok()))
-	}
+	contenders := lists.Map(s.best(), func(p results.Point) results.Contender {
+		return results.NewContender(s.settings(p), s.metric, p.Ok())
+	})
 	ranking := results.Rank(s.metric, contenders)
 	if rivals := len(ranking.Rest) - len(ranking.Behind()); rivals > 0 {
 		return fmt.Sprintf("Of the next best %d, %d may be as good.", len(ranking.Rest), rivals)
@@ -296,12 +292,9 @@ func (s sweep) closeRivals() string {
 // failedInPart names those of the best points of which repetitions failed: "Failed in part: linger.ms=5 (failed 1 of 3)." It is empty if
 // there are none.
 func (s sweep) failedInPart() string {
-	var inPart []string
-	for _, p := range s.best() {
-		if failedInPart(p) {
-			inPart = append(inPart, fmt.Sprintf("%s (%s)", s.settings(p), p.Endings()[0]))
-		}
-	}
+	inPart := lists.Map(lists.Filter(s.best(), failedInPart), func(p results.Point) string {
+		return fmt.Sprintf("%s (%s)", s.settings(p), p.Endings()[0])
+	})
 	return listSentence("Failed in part: ", inPart, ", ")
 }
 
@@ -360,7 +353,7 @@ func (s sweep) largestEffect() string {
 		return "No axis changed it by more than 1 %."
 	}
 	return fmt.Sprintf("%s had the largest effect: with %s instead of %s %s was %s (%s, not tested).",
-		largest.Axis, largest.Values[value], largest.Values[largest.Usual], s.metric.Name, factorText(ratio), plural(ratio.N, "pair"))
+		largest.Axis, largest.Values[value], largest.Values[largest.Usual], s.metric.Name, factorText(ratio), unit.Counted(ratio.N, "pair"))
 }
 
 // factorText is a change of an axis, with its interval if it is of several combinations: "1.50× [1.40–1.60×]".

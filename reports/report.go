@@ -15,7 +15,9 @@ import (
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/unit"
 )
 
 // Report turns results into a document. Build never changes the results, and makes a document of an empty
@@ -55,6 +57,9 @@ func Lookup(name string) (Report, error) {
 // Names lists the registered reports, sorted.
 func Names() []string { return slices.Sorted(maps.Keys(reports)) }
 
+// All lists them, sorted by their names.
+func All() []Report { return lists.Map(Names(), func(name string) Report { return reports[name] }) }
+
 // Sections is a report in parts, for pages that arrange the parts by themselves.
 type Sections struct {
 	Title   string
@@ -91,14 +96,8 @@ func (s Section) Guarantees() string {
 	var asked []string
 	for _, p := range s.Points {
 		guarantee := fmt.Sprintf("%s, persistence %s, %s with acks %s, %s", p.Spec.Delivery, p.Spec.Persistence,
-			plural(p.Spec.Replicas, "replica"), p.Spec.Acks, p.Spec.Ordering)
-		if !slices.Contains(asked, guarantee) {
-			asked = append(asked, guarantee)
-		}
+			unit.Counted(p.Spec.Replicas, "replica"), p.Spec.Acks, p.Spec.Ordering)
+		asked = lists.AddNew(asked, guarantee)
 	}
 	return "Guarantee asked for: " + strings.Join(asked, "; or ") + "."
-}
-
-func joinNonEmpty(separator string, texts ...string) string {
-	return strings.Join(slices.DeleteFunc(slices.Clone(texts), func(t string) bool { return t == "" }), separator)
 }

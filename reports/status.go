@@ -13,9 +13,11 @@ import (
 
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/gate"
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/remark"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/internal/unit"
 )
 
 // addStatus says how the repetitions of a set ended, which rates and objectives were missed, and which
@@ -31,18 +33,19 @@ func addStatus(d *document.Document, set *results.Set) {
 // of 2 points: 1 failed, 5 ok."
 func statusSentence(points []results.Point) string {
 	count := map[results.Status]int{}
-	repetitions, measuredAgain := 0, 0
+	measuredAgain := 0
 	for _, p := range points {
 		measuredAgain += p.Repeated
-		for _, r := range p.Records {
-			count[r.Status]++
-			repetitions++
-		}
 	}
+	records := recordsOf(points)
+	for _, r := range records {
+		count[r.Status]++
+	}
+	repetitions := len(records)
 	if repetitions == 0 {
 		return "The store holds no record yet: nothing was measured."
 	}
-	text := fmt.Sprintf("%s of %s: %s.", plural(repetitions, "repetition"), plural(len(points), "point"), statusCounts(count))
+	text := fmt.Sprintf("%s of %s: %s.", unit.Counted(repetitions, "repetition"), unit.Counted(len(points), "point"), statusCounts(count))
 	switch {
 	case count[results.Void] == repetitions:
 		text += " Every one is void: no conclusion can be drawn."
@@ -52,25 +55,17 @@ func statusSentence(points []results.Point) string {
 		text += " A single point: there is nothing to compare it with."
 	}
 	if measuredAgain > 0 {
-		text += fmt.Sprintf(" Measured again: %s, of which the latest that ended ok counts.", plural(measuredAgain, "repetition"))
+		text += fmt.Sprintf(" Measured again: %s, of which the latest that ended ok counts.", unit.Counted(measuredAgain, "repetition"))
 	}
 	return text
 }
 
 // statusCounts lists counts by status: "1 failed, 5 ok".
 func statusCounts(count map[results.Status]int) string {
-	var words []string
-	for _, status := range slices.Sorted(maps.Keys(count)) {
-		words = append(words, fmt.Sprintf("%d %s", count[status], status))
-	}
+	words := lists.Map(slices.Sorted(maps.Keys(count)), func(status results.Status) string {
+		return fmt.Sprintf("%d %s", count[status], status)
+	})
 	return strings.Join(words, ", ")
-}
-
-func plural(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }
 
 // isCurveRate reports whether a load point is one rate of a curve. Unlike other load points it has a
@@ -134,23 +129,16 @@ var statusTones = map[results.Status]document.Tone{results.Failed: document.Alar
 // worstTone is the tone of the worst repetition of points. Tones are in the order of their alarm.
 func worstTone(points ...results.Point) document.Tone {
 	worst := document.Plain
-	for _, p := range points {
-		for _, r := range p.Records {
-			worst = max(worst, statusTones[r.Status])
-		}
+	for _, r := range recordsOf(points) {
+		worst = max(worst, statusTones[r.Status])
 	}
 	return worst
 }
 
 // reasonMarks are the footnotes that say why repetitions of p didn't end ok.
 func reasonMarks(p results.Point, notes *footnotes) []int {
-	var marks []int
-	for _, r := range p.Records {
-		if r.Status != results.OK && r.Reason != "" {
-			marks = append(marks, notes.ended(r.Status, r.Why(), loadOf(p, p.Load())))
-		}
-	}
-	return marks
+	explained := lists.Filter(p.Records, func(r results.Record) bool { return r.Status != results.OK && r.Reason != "" })
+	return lists.Map(explained, func(r results.Record) int { return notes.ended(r.Status, r.Why(), loadOf(p, p.Load())) })
 }
 
 // ended is the mark of the footnote that says why a load did not end ok.
@@ -166,10 +154,7 @@ func (n *footnotes) ended(status results.Status, why remark.Remark, of load) int
 // doubtsSentence counts the repetitions that each class of doubts is about, including doubts about single
 // rates of a curve, for reports without marks. It is empty if there are none.
 func doubtsSentence(points []results.Point) string {
-	var ok []results.Record
-	for _, p := range points {
-		ok = append(ok, p.Ok()...)
-	}
+	ok := lists.Flat(points, results.Point.Ok)
 	counts := results.CountClasses(ok)
 	if counts == "" {
 		return ""

@@ -15,6 +15,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/claim"
 	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/remark"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/study"
@@ -34,10 +35,7 @@ func (p Paper) addClaims(d *document.Document, own *results.Set, notes *document
 		return
 	}
 	sides := p.measuredSides(own)
-	judged := make([]judgedClaim, len(p.Claims))
-	for i, c := range p.Claims {
-		judged[i] = judgedClaim{Claim: c, answers: map[string]claim.Answer{}}
-	}
+	judged := lists.Map(p.Claims, func(c claim.Claim) judgedClaim { return judgedClaim{Claim: c, answers: map[string]claim.Answer{}} })
 	for _, side := range slices.Concat(sides, []string{claim.Published}) {
 		for i, a := range claim.Answers(p.Claims, own, p.Study.Name, side) {
 			judged[i].answers[side] = a
@@ -86,41 +84,33 @@ func countAnswers(judged []judgedClaim, side string) string {
 		}
 		isSmokeTest = isSmokeTest || a.Reason == claim.SmokeTest
 	}
-	text := fmt.Sprintf("%d of %s %s reproduced, %s not", counts[claim.Reproduced], plural(len(judged)-unrun, "claim"),
-		are(counts[claim.Reproduced]), countAre(counts[claim.NotReproduced]))
+	text := fmt.Sprintf("%d of %s %s reproduced, %s not", counts[claim.Reproduced], unit.Counted(len(judged)-unrun, "claim"),
+		verb(counts[claim.Reproduced], "is", "are"), countAre(counts[claim.NotReproduced]))
 	if n := counts[claim.NotComparable]; n > 0 {
 		text += fmt.Sprintf(", %s not comparable", countAre(n))
 	}
 	text += fmt.Sprintf(", %s undecided", countAre(counts[claim.Undecided]))
 	if isSmokeTest && counts[claim.Reproduced]+counts[claim.NotReproduced] == 0 {
-		text = fmt.Sprintf("no verdict on %s, as scale %s is a smoke test", plural(len(judged)-unrun, "claim"), study.SmokeTest)
+		text = fmt.Sprintf("no verdict on %s, as scale %s is a smoke test", unit.Counted(len(judged)-unrun, "claim"), study.SmokeTest)
 	}
 	if yes, no := open[claim.Reproduced], open[claim.NotReproduced]; yes+no > 0 {
 		text += fmt.Sprintf(", with %d pointing to reproduced and %d to not reproduced", yes, no)
 	}
 	if unrun > 0 {
-		text += fmt.Sprintf("; %d more %s not run", unrun, was(unrun))
+		text += fmt.Sprintf("; %d more %s not run", unrun, verb(unrun, "was", "were"))
 	}
 	return text + "."
 }
 
-// was is the verb in the past of a number of things.
-func was(n int) string {
-	if n == 1 {
-		return "was"
-	}
-	return "were"
-}
-
 // countAre is a number of things with its verb: "1 is", "2 are".
-func countAre(n int) string { return fmt.Sprintf("%d %s", n, are(n)) }
+func countAre(n int) string { return fmt.Sprintf("%d %s", n, verb(n, "is", "are")) }
 
-// are is the verb of a number of things.
-func are(n int) string {
+// verb is the verb of a number of things.
+func verb(n int, ofOne, ofSeveral string) string {
 	if n == 1 {
-		return "is"
+		return ofOne
 	}
-	return "are"
+	return ofSeveral
 }
 
 // claimColumns have the answers of all sides beside each other, then the figures that each rests on.
@@ -241,7 +231,7 @@ func placesText(s claim.Statement, p claim.Part) (texts []string) {
 	if all <= 1 && s.Places == 0 {
 		return nil
 	}
-	of := fmt.Sprintf("%d of %s", judged, plural(all, "place"))
+	of := fmt.Sprintf("%d of %s", judged, unit.Counted(all, "place"))
 	if !judgedByPlace(s) {
 		return []string{s.Take + " of " + of}
 	}

@@ -15,8 +15,10 @@ import (
 
 	"github.com/brokermark/brokermark/internal/claim"
 	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/internal/unit"
 )
 
 // addExhibits adds the tables and figures of the publication in its order.
@@ -29,7 +31,7 @@ func (p Paper) addExhibits(d *document.Document, own *results.Set) {
 		d.Say(results.PublishedNote)
 	}
 	for i, e := range p.Study.Exhibits {
-		d.Add(document.Heading{Level: 3, Text: joinNonEmpty(", ", e.Title, e.Place)})
+		d.Add(document.Heading{Level: 3, Text: lists.Join(", ", e.Title, e.Place)})
 		d.Say(e.Note)
 		x := p.fillExhibit(e, own)
 		if len(x.rows) == 0 {
@@ -41,11 +43,11 @@ func (p Paper) addExhibits(d *document.Document, own *results.Set) {
 			d.Add(tableOf("How alike the rows are", similarityColumns, alike))
 		}
 		if x.leftOut > 0 {
-			d.Say(fmt.Sprintf("The paper has %s more, of values that were not measured here.", plural(x.leftOut, "row")))
+			d.Say(fmt.Sprintf("The paper has %s more, of values that were not measured here.", unit.Counted(x.leftOut, "row")))
 		}
 		if x.notShown > 0 {
 			d.Say(fmt.Sprintf("Left out: %s with the same place as another, such as those of another scale. The latest that ended ok is shown.",
-				plural(x.notShown, "measurement")))
+				unit.Counted(x.notShown, "measurement")))
 		}
 	}
 }
@@ -82,10 +84,8 @@ func (p Paper) fillExhibit(e study.Exhibit, own *results.Set) exhibit {
 	for _, c := range e.Columns {
 		x.columns = append(x.columns, exhibitColumn{metric: results.MustMetric(c.Name).AsRecorded(), unit: c.Unit}) // ReadPaper checks it
 	}
-	for _, point := range own.Points {
-		if x.shows(point) {
-			x.addPoint(point)
-		}
+	for _, point := range lists.Filter(own.Points, x.shows) {
+		x.addPoint(point)
 	}
 	slices.SortStableFunc(x.rows, func(a, b exhibitRow) int {
 		return cmp.Or(results.CompareValues(a.series, b.series), compareRows(a, b))
@@ -165,11 +165,6 @@ func isPreferred(a, b results.LoadPoint) bool {
 
 // lastBegan is when the last repetition of a load point's point began.
 func lastBegan(l results.LoadPoint) time.Time {
-	var last time.Time
-	for _, r := range l.Point.Records {
-		if r.Began.After(last) {
-			last = r.Began
-		}
-	}
-	return last
+	began := lists.Map(l.Point.Records, func(r results.Record) time.Time { return r.Began })
+	return slices.MaxFunc(began, time.Time.Compare)
 }

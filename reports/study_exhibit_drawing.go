@@ -14,6 +14,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/claim"
 	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/unit"
 	"github.com/brokermark/brokermark/studies"
@@ -43,14 +44,10 @@ var styles = map[string]document.Style{claim.Published: document.Dashed, claim.T
 
 func (x exhibit) drawing(name string) document.Drawing {
 	d := document.Drawing{Name: name, Title: x.Title, Subtitle: x.setup()}
-	for _, side := range x.sides {
-		d.Sides = append(d.Sides, document.DrawingSide{Name: side, Style: styles[side]})
-	}
+	d.Sides = lists.Map(x.sides, func(side string) document.DrawingSide { return document.DrawingSide{Name: side, Style: styles[side]} })
 	values := document.DrawingAxis{Name: x.rowName()}
 	for _, r := range x.all {
-		if !slices.Contains(values.Values, r.value) {
-			values.Values = append(values.Values, r.value)
-		}
+		values.Values = lists.AddNew(values.Values, r.value)
 		if x.Series != "" && !slices.Contains(d.Lines, r.series) {
 			d.Lines = append(d.Lines, r.series)
 		}
@@ -85,7 +82,7 @@ func (x exhibit) drawing(name string) document.Drawing {
 					mark.Y = y.Excluded(sideName != claim.Published && !r.loadPoints[sideName].Used())
 					panel.Marks = append(panel.Marks, mark)
 				case y.Kind == document.Words:
-					missing = append(missing, fmt.Sprintf("%s (%s)", joinNonEmpty(", ", sideName, r.series, r.value), y.Text))
+					missing = append(missing, fmt.Sprintf("%s (%s)", lists.Join(", ", sideName, r.series, r.value), y.Text))
 				}
 			}
 		}
@@ -136,7 +133,7 @@ func (x exhibit) setup() string {
 			words = append(words, side+": "+strings.ReplaceAll(listText(versions), "; ", ", "))
 		}
 	}
-	return joinNonEmpty(" · ", append(words, listText(machines))...)
+	return lists.Join(" · ", append(words, listText(machines))...)
 }
 
 // axis is the column as an axis, in the publication's unit.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/claim"
 	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/unit"
@@ -55,13 +56,10 @@ func (x exhibit) tableWithSidesBeside() document.Table {
 
 // seriesValues lists the values of the series in their order; none without a series.
 func (x exhibit) seriesValues() []string {
-	var values []string
-	for _, r := range x.rows {
-		if x.Series != "" && !slices.Contains(values, r.series) {
-			values = append(values, r.series)
-		}
+	if x.Series == "" {
+		return nil
 	}
-	return values
+	return lists.AddNew(nil, lists.Map(x.rows, func(r exhibitRow) string { return r.series })...)
 }
 
 // pivot has a row for each value of the rows, and a column for each value of the series and each side, of the only column.
@@ -82,10 +80,8 @@ func (x exhibit) pivot(series []string) document.Table {
 			}))
 		}
 	}
-	var rows [][]exhibitRow
-	for _, g := range results.GroupBy(x.rows, func(r exhibitRow) string { return r.value }) {
-		rows = append(rows, g.Members)
-	}
+	byValue := results.GroupBy(x.rows, func(r exhibitRow) string { return r.value })
+	rows := lists.Map(byValue, func(g results.Group[exhibitRow]) []exhibitRow { return g.Members })
 	slices.SortStableFunc(rows, func(a, b []exhibitRow) int { return compareRows(a[0], b[0]) })
 	return tableOf(fmt.Sprintf("%s by %s", c.axis().Name, x.Series), columns, rows)
 }

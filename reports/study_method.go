@@ -14,6 +14,7 @@ import (
 	"slices"
 
 	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/unit"
 )
@@ -54,12 +55,8 @@ const clearFactor = 1.1
 // addOlderMethods compares older ways of computing figures with ours. It adds nothing if no load has both
 // figures and none was a closed loop.
 func (p Paper) addOlderMethods(d *document.Document, own *results.Set) {
-	var compared []methodComparison
-	for _, m := range olderMethods {
-		if c := m.compare(own); c.loads > 0 {
-			compared = append(compared, c)
-		}
-	}
+	compared := lists.Map(olderMethods, func(m olderMethod) methodComparison { return m.compare(own) })
+	compared = lists.Filter(compared, func(c methodComparison) bool { return c.loads > 0 })
 	isClosedLoop := func(p results.Point) bool { return !p.Published() && p.Spec.ClosedLoop() }
 	anyClosedLoop := slices.ContainsFunc(own.Points, isClosedLoop)
 	if len(compared) == 0 && !anyClosedLoop {
@@ -129,17 +126,9 @@ func (m olderMethod) compare(own *results.Set) methodComparison {
 
 // comparedLoads are the measured loads that conclusions may be drawn from: the rates of a curve, or the whole curve if the figures are of it.
 func (m olderMethod) comparedLoads(points []results.Point) []results.LoadPoint {
-	var compared []results.LoadPoint
-	for _, p := range points {
-		loadPoints := p.MeasuredLoads()
-		if m.ofCurves {
-			loadPoints = p.LoadPoints()
-		}
-		for _, l := range loadPoints {
-			if l.Used() && !p.Published() {
-				compared = append(compared, l)
-			}
-		}
+	loadsOf := results.Point.MeasuredLoads
+	if m.ofCurves {
+		loadsOf = results.Point.LoadPoints
 	}
-	return compared
+	return lists.Filter(lists.Flat(points, loadsOf), func(l results.LoadPoint) bool { return l.Used() && !l.Point.Published() })
 }

@@ -10,12 +10,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"path"
 	"slices"
 
 	"github.com/brokermark/brokermark/internal/bounded"
 	"github.com/brokermark/brokermark/internal/claim"
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/published"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/study"
@@ -103,11 +103,8 @@ func papersOf(set *results.Set) ([]Paper, error) {
 
 // studiesOf lists the names of the studies that records are of, sorted.
 func studiesOf(set *results.Set) []string {
-	names := map[string]bool{}
-	for _, r := range set.Records {
-		names[r.Study] = true
-	}
-	return slices.Sorted(maps.Keys(names))
+	names := lists.Map(set.Records, func(r results.Record) string { return r.Study })
+	return slices.Compact(slices.Sorted(slices.Values(names)))
 }
 
 // ownPoints are the points of this study that were measured.
@@ -120,12 +117,9 @@ func (p Paper) ownPoints(set *results.Set) []results.Point {
 // ownResults are the results of this study: the records of its repetition, and the figures of the
 // publication, which come from its folder and not from the store, into which they may have been imported.
 func (p Paper) ownResults(set *results.Set) *results.Set {
-	var records []results.Record
-	for _, r := range set.Records {
-		if r.Study == p.Study.Name && r.Status != results.PublishedFigures {
-			records = append(records, r)
-		}
-	}
+	records := lists.Filter(set.Records, func(r results.Record) bool {
+		return r.Study == p.Study.Name && r.Status != results.PublishedFigures
+	})
 	return results.Of(slices.Concat(records, p.Figures))
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/claim"
 	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/unit"
@@ -26,10 +27,7 @@ import (
 func (p Paper) addSetup(d *document.Document, own *results.Set) {
 	d.Add(document.Heading{Level: 2, Text: p.choose("What differs", "What was run")})
 	d.Say(p.Study.Description)
-	var setups []sideSetup
-	for _, side := range p.measuredSides(own) {
-		setups = append(setups, setupOf(side, own))
-	}
+	setups := lists.Map(p.measuredSides(own), func(side string) sideSetup { return setupOf(side, own) })
 	if len(setups) > 0 {
 		d.Add(tableOf("", setupColumns, setups))
 	}
@@ -75,7 +73,7 @@ func setupOf(side string, own *results.Set) sideSetup {
 
 // listText lists texts, each once and sorted, without empty ones.
 func listText(texts []string) string {
-	return joinNonEmpty("; ", slices.Compact(slices.Sorted(slices.Values(texts)))...)
+	return lists.Join("; ", slices.Compact(slices.Sorted(slices.Values(texts)))...)
 }
 
 // machine describes a host by its known properties.
@@ -87,7 +85,7 @@ func machine(h results.Host) string {
 	if h.MemoryBytes > 0 {
 		words = append(words, unit.Bytes.Format(float64(h.MemoryBytes)))
 	}
-	return joinNonEmpty(", ", words...)
+	return lists.Join(", ", words...)
 }
 
 // settingChange is a setting that points were run with, other than in the full grid: sustainable.trial, full

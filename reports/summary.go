@@ -13,6 +13,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/doubt"
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/unit"
 )
@@ -38,9 +39,7 @@ func init() {
 func Summary(set *results.Set) Sections {
 	s := Sections{Title: "Summary", Opening: verdicts(set)}
 	var notes footnotes
-	for _, g := range results.BySetting(set.Points) {
-		s.Groups = append(s.Groups, summarySection(g, &notes))
-	}
+	s.Groups = lists.Map(results.BySetting(set.Points), func(g results.Group[results.Point]) Section { return summarySection(g, &notes) })
 	s.Closing = append(howToRead(set.Points), notes.blocks()...)
 	return s
 }

@@ -16,6 +16,8 @@ import (
 
 	"github.com/brokermark/brokermark/internal/advise"
 	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/gate"
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/tune"
 	"github.com/brokermark/brokermark/internal/unit"
@@ -43,7 +45,7 @@ func TuningRecord(a tune.Answer, records []results.Record) document.Document {
 	d := Tuning(a)
 	set := results.Of(records)
 	d.Add(document.Heading{Level: 1, Text: "Doubts"})
-	d.Say(joinNonEmpty(" ", statusSentence(set.Points), doubtsSentence(set.Points)))
+	d.Say(lists.Join(" ", statusSentence(set.Points), doubtsSentence(set.Points)))
 	d.Add(document.Heading{Level: 1, Text: "The race"})
 	d.Say("Repetitions of a stage took turns. A candidate left when it was shown to be behind the best of its stage, missed a bound or " +
 		"failed; that it is better than the default is concluded from the confirmations only, which are none of these repetitions.")
@@ -59,12 +61,7 @@ func TuningRecord(a tune.Answer, records []results.Record) document.Document {
 // addTunings adds the answers of which a set has the records.
 func addTunings(d *document.Document, set *results.Set) (found bool) {
 	for _, c := range tune.Cases(set.Records) {
-		var own []results.Record
-		for _, r := range set.Records {
-			if r.Study == c.Study {
-				own = append(own, r)
-			}
-		}
+		own := lists.Filter(set.Records, func(r results.Record) bool { return r.Study == c.Study })
 		here, _ := advise.OriginOf(own[len(own)-1]).Split(own)
 		d.Add(document.Heading{Level: 1, Text: "Which settings to take"})
 		d.Add(TuningRecord(c.Decide(here), here).Blocks...)
@@ -77,10 +74,7 @@ func addTunings(d *document.Document, set *results.Set) (found bool) {
 func ofTuning(p results.Point) bool { return strings.HasPrefix(p.Records[0].Study, tune.StudyPrefix) }
 
 func tuningAsked(a tune.Answer) string {
-	var bounds []string
-	for _, b := range a.Case.Bounds {
-		bounds = append(bounds, b.Text)
-	}
+	bounds := lists.Map(a.Case.Bounds, func(b gate.Condition) string { return b.Text })
 	direction := "a lower "
 	if a.Case.Goal.Better == results.Higher {
 		direction = "a higher "
@@ -127,7 +121,7 @@ func gainText(a tune.Answer) string {
 	if !math.IsNaN(a.Gain.Estimate) {
 		text += ", " + changeText(a.Gain)
 	}
-	return text + fmt.Sprintf(" (%s each)", plural(len(best), "fresh repetition"))
+	return text + fmt.Sprintf(" (%s each)", unit.Counted(len(best), "fresh repetition"))
 }
 
 // priceText gives the bounded metrics of the best beside those of the default, of the same confirmations: a gain may cost some of them. It
@@ -156,15 +150,15 @@ func changeText(d results.Difference) string {
 func tuningDetail(a tune.Answer) string {
 	candidates, repetitions := map[string]bool{}, 0
 	for _, s := range a.Stages {
+		repetitions += s.Repetitions()
 		for _, e := range s.Entries {
 			candidates[e.Name] = true
-			repetitions += len(e.Records)
 		}
 	}
-	text := fmt.Sprintf("%s raced in %s.", plural(len(candidates), "candidate"), plural(repetitions, "repetition"))
+	text := fmt.Sprintf("%s raced in %s.", unit.Counted(len(candidates), "candidate"), unit.Counted(repetitions, "repetition"))
 	switch {
 	case a.Verdict == tune.Nothing && a.Default != nil:
-		text += fmt.Sprintf(" The best of the race was %s; confirmed: %s.", a.Best.Name, joinNonEmpty("; ", gainText(a), a.Why))
+		text += fmt.Sprintf(" The best of the race was %s; confirmed: %s.", a.Best.Name, lists.Join("; ", gainText(a), a.Why))
 	case a.Verdict == tune.Better && a.Why != "" || a.Verdict == tune.Nothing:
 		text += " " + results.Capital(a.Why) + "."
 	}

@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/remark"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/unit"
@@ -74,9 +75,7 @@ func causesOf(points []results.Point, status results.Status) []cause {
 			if !isKnown {
 				c.reasons = append(c.reasons, r.reason)
 			}
-			if !slices.Contains(c.loads, r.load) {
-				c.loads = append(c.loads, r.load)
-			}
+			c.loads = lists.AddNew(c.loads, r.load)
 		}
 		causes = append(causes, c)
 	}

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/study"
 )
@@ -53,7 +54,7 @@ func rankingVerdicts(about string, points []results.Point) []document.Verdict {
 		verdicts = []document.Verdict{{About: about, Finding: "No conclusion."}}
 	}
 	last := &verdicts[len(verdicts)-1]
-	last.Detail = joinNonEmpty(" ", last.Detail, withoutFigure(workloads))
+	last.Detail = lists.Join(" ", last.Detail, withoutFigure(workloads))
 	return verdicts
 }
 
@@ -67,10 +68,9 @@ func rankWorkloads(points []results.Point) []rankedWorkload {
 		apart := distinctions(kind.Members)
 		for i, w := range kind.Members {
 			metric, _ := results.HeadlineOf(w.Members)
-			var contenders []results.Contender
-			for _, p := range w.Members {
-				contenders = append(contenders, results.NewContender(p.Name, metric, p.Ok()))
-			}
+			contenders := lists.Map(w.Members, func(p results.Point) results.Contender {
+				return results.NewContender(p.Name, metric, p.Ok())
+			})
 			ranked = append(ranked, rankedWorkload{Ranking: results.Rank(metric, contenders), points: w.Members, apart: apart[i]})
 		}
 	}
@@ -80,7 +80,7 @@ func rankWorkloads(points []results.Point) []rankedWorkload {
 // verdict is about this workload alone: "With persistence memory, throughput, known only of nats: 1M/s (n=2)."
 func (w rankedWorkload) verdict(about string) document.Verdict {
 	finding := "With " + w.apart + ", " + inSentence(w.Claim())
-	return document.Verdict{About: about, Finding: finding, Detail: joinNonEmpty(" ", w.Basis(), w.costs())}
+	return document.Verdict{About: about, Finding: finding, Detail: lists.Join(" ", w.Basis(), w.costs())}
 }
 
 // inSentence is a claim that goes on a sentence: it begins with no capital letter.
@@ -136,10 +136,7 @@ func listSentence(before string, items []string, separator string) string {
 func aloneTexts(alone []rankedWorkload) []string {
 	var texts []string
 	for _, g := range results.GroupBy(alone, func(w rankedWorkload) string { return w.Metric.Name + " of " + w.Best.Name }) {
-		var figures []string
-		for _, w := range g.Members {
-			figures = append(figures, w.Best.Summary.Format(w.Metric.Unit)+" at "+w.rate())
-		}
+		figures := lists.Map(g.Members, func(w rankedWorkload) string { return w.Best.Summary.Format(w.Metric.Unit) + " at " + w.rate() })
 		texts = append(texts, g.Name+" "+strings.Join(figures, ", "))
 	}
 	return texts
@@ -167,7 +164,7 @@ func withoutFigure(workloads []rankedWorkload) string {
 		}
 	}
 	slices.Sort(refused)
-	return joinNonEmpty(" ",
+	return lists.Join(" ",
 		listSentence("Failed in part: ", inPart, ", "),
 		listSentence("Without a usable figure: ", unusable, ", "),
 		listSentence("Refused by ", slices.Compact(refused), ", "))
@@ -186,10 +183,7 @@ const maxCosts = 2
 // costs states the latency and the cost of the best contenders: "At that rate kafka had 1.31 ms e2e p50." It is empty if there are too many
 // of them, or if neither is known. Each had its own rate: "At its own rate kafka had 1.31 ms e2e p50; nats had 1.45 ms e2e p50."
 func (w rankedWorkload) costs() string {
-	var best []string
-	for _, c := range w.TiedWithBest() {
-		best = append(best, c.Name)
-	}
+	best := lists.Map(w.TiedWithBest(), func(c results.Contender) string { return c.Name })
 	if len(best) > maxCosts {
 		return ""
 	}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/verdict"
 )
@@ -43,8 +44,9 @@ type Judged struct {
 	InVain   int                // searches of its headroom in which no rate above that of the case passed
 	Used     []results.Record   // all that ended ok, whatever they are for
 	Latest   *results.Record    // of Load; nil if there is none
-	killed   int                // repetitions in which it was killed that ended ok
-	failure  string             // how the first attempt to measure Load ended of which there are no figures
+	Survived int                // times it was killed under load and kept its guarantee
+
+	failure string // how the first attempt to measure Load ended of which there are no figures
 }
 
 // Advice is the answer to a case. Take and Undecided say by which metric the choice was made, or is open.
@@ -104,7 +106,7 @@ func (c *Case) Decide(records []results.Record) Advice {
 		}
 		a.Contenders = append(a.Contenders, byName[name])
 	}
-	own := slices.DeleteFunc(slices.Clone(records), func(r results.Record) bool { return !c.Contains(r.PointID) })
+	own := lists.Filter(records, func(r results.Record) bool { return c.Contains(r.PointID) })
 	for _, r := range results.Latest(own) {
 		at := c.places[r.PointID]
 		byName[at.contender].gather(c, at.part, r)
@@ -145,7 +147,7 @@ func (j *Judged) gather(c *Case, part string, r results.Record) {
 	case r.Status == results.Failed && part == Headroom && results.Searched([]results.Record{r}):
 		j.InVain++
 	case r.Status == results.OK && part == Kill:
-		j.killed++
+		j.Survived++
 	case part == Load:
 		j.gatherLoads(c, r)
 	}
@@ -162,11 +164,6 @@ func (j *Judged) gatherLoads(c *Case, r results.Record) {
 			j.Why = fmt.Sprintf("%s: %s", status, l.Record.Reason)
 		}
 	}
-}
-
-// ok are the repetitions of a rate that ended ok, by which contenders are compared.
-func (j *Judged) ok(rate int) []results.Record {
-	return slices.DeleteFunc(slices.Clone(j.Loads[rate]), func(r results.Record) bool { return r.Status != results.OK })
 }
 
 // sample is the latency at a rate. A rate that failed has one, too: messages that were late or never came count in it. What may have been
@@ -187,21 +184,19 @@ func (c *Case) judge(contenders []*Judged) {
 	alpha := verdict.Alpha / float64(len(contenders)*len(rates)*len(Looks))
 	keeps := map[*Judged]int{} // at how many rates
 	for i, rate := range rates {
-		var samples []verdict.Sample
-		for _, j := range contenders {
-			samples = append(samples, j.sample(i))
-		}
+		samples := lists.Map(contenders, func(j *Judged) verdict.Sample { return j.sample(i) })
 		pooled := verdict.Pool(samples...)
 		for k, j := range contenders {
 			if j.Standing == Out || j.Standing == Misses || len(samples[k]) == 0 {
 				continue
 			}
 			low, high := samples[k].Interval(pooled, alpha)
-			failed := len(j.Loads[i]) - len(j.ok(i))
+			ok := len(results.EndedOK(j.Loads[i]))
+			failed := len(j.Loads[i]) - ok
 			switch {
 			case low > c.Bound:
 				j.Standing, j.Why = Misses, fmt.Sprintf("p99 at %s is %s", results.RateText(rate), Figure(latency, j.Loads[i]))
-			case failed > 1 && failed > len(j.ok(i)):
+			case failed > 1 && failed > ok:
 				j.Standing, j.Why = Misses, fmt.Sprintf("it failed at %s: %s", results.RateText(rate), lastReason(j.Loads[i]))
 			case high <= c.Bound && failed == 0:
 				keeps[j]++
@@ -219,13 +214,7 @@ func (c *Case) judge(contenders []*Judged) {
 
 // open says why the repetitions of a rate decide nothing yet: the latency lies within low and high.
 func (c *Case) open(rate float64, loads []results.Record, low, high float64) string {
-	failed := 0
-	for _, r := range loads {
-		if r.Status == results.Failed {
-			failed++
-		}
-	}
-	at, bound := results.RateText(rate), latency.Unit.Format(c.Bound)
+	at, bound, failed := results.RateText(rate), latency.Unit.Format(c.Bound), len(loads)-len(results.EndedOK(loads))
 	switch {
 	case failed > 0:
 		return fmt.Sprintf("it failed at %s in %d of %d repetitions: %s", at, failed, len(loads), lastReason(loads))
@@ -237,13 +226,9 @@ func (c *Case) open(rate float64, loads []results.Record, low, high float64) str
 	return fmt.Sprintf("p99 at %s is %s, and %d repetitions that scatter so much don't rule out more than %s", at, Figure(latency, loads), len(loads), bound)
 }
 
-func lastReason(records []results.Record) (reason string) {
-	for _, r := range records {
-		if r.Status == results.Failed {
-			reason = r.Reason
-		}
-	}
-	return reason
+func lastReason(records []results.Record) string {
+	failed := lists.Filter(records, func(r results.Record) bool { return r.Status == results.Failed })
+	return failed[len(failed)-1].Reason
 }
 
 // Figure writes a metric over repetitions with its interval: "3.10 ms (2.80–3.60 ms)".
@@ -261,17 +246,12 @@ func Figure(m results.Metric, records []results.Record) string {
 // tenth are told apart by their latency, and then by their headroom.
 func (a *Advice) choose() {
 	order := map[Standing]int{Fits: 0, Open: 1, Misses: 2, Out: 3}
-	var group []*Judged
-	for _, j := range a.Contenders {
-		if (j.Standing == Fits || j.Standing == Open) && len(j.ok(0)) > 0 {
-			group = append(group, j)
-		}
-	}
+	group := lists.Filter(a.Contenders, func(j *Judged) bool { return (j.Standing == Fits || j.Standing == Open) && len(j.Costs()) > 0 })
 	fits := slices.ContainsFunc(group, func(j *Judged) bool { return j.Standing == Fits })
 	isOpen := slices.ContainsFunc(a.Contenders, func(j *Judged) bool { return j.Standing == Open })
 	measured := slices.ContainsFunc(a.Contenders, func(j *Judged) bool { return len(j.Loads[0]) > 0 || j.Standing == Out })
 	byCost := func(x, y *Judged) int {
-		return compare(order[x.Standing], order[y.Standing], cost.Over(x.ok(0)), cost.Over(y.ok(0)))
+		return compare(order[x.Standing], order[y.Standing], cost.Over(x.Costs()), cost.Over(y.Costs()))
 	}
 	slices.SortStableFunc(a.Contenders, byCost)
 	switch {
@@ -280,7 +260,7 @@ func (a *Advice) choose() {
 	case !fits && !isOpen:
 		a.Answer, a.Nearest = None, a.nearest()
 	case !fits: // whichever of them fits, it is not known that one does
-		a.Answer, a.Chosen = Undecided, slices.DeleteFunc(slices.Clone(a.Contenders), func(j *Judged) bool { return j.Standing != Open })
+		a.Answer, a.Chosen = Undecided, lists.Filter(a.Contenders, func(j *Judged) bool { return j.Standing == Open })
 	default:
 		a.rank(group)
 	}
@@ -292,12 +272,8 @@ func compare(x, y int, ofX, ofY results.Summary) int {
 		return x - y
 	case ofX.N == 0 || ofY.N == 0:
 		return ofY.N - ofX.N
-	case ofX.Median < ofY.Median:
-		return -1
-	case ofX.Median > ofY.Median:
-		return 1
 	}
-	return 0
+	return cmp.Compare(ofX.Median, ofY.Median)
 }
 
 // rank narrows the group by one metric after the other.
@@ -306,8 +282,8 @@ func (a *Advice) rank(group []*Judged) {
 		metric results.Metric
 		of     func(*Judged) []results.Record
 	}{
-		{cost, func(j *Judged) []results.Record { return j.ok(0) }},
-		{latency, func(j *Judged) []results.Record { return j.ok(0) }},
+		{cost, (*Judged).Costs},
+		{latency, (*Judged).Costs},
 		{room, func(j *Judged) []results.Record { return j.Searches }},
 	}
 	isOpen := false
@@ -360,7 +336,7 @@ func (a *Advice) lean() (lean *Judged) {
 	for _, j := range a.Chosen {
 		keeps := func(rate []results.Record) bool { m := latency.Over(rate); return m.N > 0 && m.Median <= a.Case.Bound }
 		if !slices.ContainsFunc(j.Loads, func(rate []results.Record) bool { return !keeps(rate) }) &&
-			(lean == nil || compare(0, 0, cost.Over(j.ok(0)), cost.Over(lean.ok(0))) < 0) {
+			(lean == nil || compare(0, 0, cost.Over(j.Costs()), cost.Over(lean.Costs())) < 0) {
 			lean = j
 		}
 	}
@@ -391,7 +367,4 @@ func (j *Judged) Room(c *Case) (times float64, found results.Bracket, ok bool) {
 }
 
 // Costs are the repetitions at the user's rate that ended ok, by which contenders are compared.
-func (j *Judged) Costs() []results.Record { return j.ok(0) }
-
-// Survived is how many times it was killed under load and kept its guarantee.
-func (j *Judged) Survived() int { return j.killed }
+func (j *Judged) Costs() []results.Record { return results.EndedOK(j.Loads[0]) }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/gate"
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/study"
 )
@@ -55,9 +56,7 @@ func (c *Case) add(studyName, pointID string, axes map[string]string, spec study
 		c.places = map[string]place{}
 	}
 	c.Study, c.places[pointID] = studyName, p
-	if !slices.Contains(c.Names, p.contender) {
-		c.Names = append(c.Names, p.contender)
-	}
+	c.Names = lists.AddNew(c.Names, p.contender)
 	if p.part != Load || len(spec.Curve.Rates) == 0 {
 		return
 	}
@@ -71,7 +70,7 @@ func (c *Case) add(studyName, pointID string, axes map[string]string, spec study
 
 // DecideLatest answers a case by those of the records that are of the origin of the case's latest one; elsewhere are the others of the case.
 func (c *Case) DecideLatest(records []results.Record) (a Advice, here, elsewhere []results.Record) {
-	own := slices.DeleteFunc(slices.Clone(records), func(r results.Record) bool { return !c.Contains(r.PointID) })
+	own := lists.Filter(records, func(r results.Record) bool { return c.Contains(r.PointID) })
 	here, elsewhere = OriginOf(own[len(own)-1]).Split(own)
 	return c.Decide(here), here, elsewhere
 }
@@ -136,20 +135,15 @@ func (c *Case) Wants(records []results.Record, pointID string, repetition int) b
 
 // Order lists the repetitions in the order in which they are worth their time: the load until the answer stands, a kill, and searches.
 // broker is that of study.Order.
-func Order(points []study.Point, seed int64, broker func(study.Spec) string) (runs []study.Run) {
+func Order(points []study.Point, seed int64, broker func(study.Spec) string) []study.Run {
 	last := Looks[len(Looks)-1]
 	all := study.Order(points, last, seed, broker)
-	take := func(part string, from, to int) {
-		for _, r := range all {
-			if r.Point.Axes["sweep"] == part && r.Repetition >= from && r.Repetition <= to {
-				runs = append(runs, r)
-			}
-		}
+	of := func(part string, from, to int) []study.Run {
+		return lists.Filter(all, func(r study.Run) bool {
+			return r.Point.Axes["sweep"] == part && r.Repetition >= from && r.Repetition <= to
+		})
 	}
-	take(Load, 1, last)
-	take(Kill, 1, 1)
-	take(Headroom, 1, Looks[0])
-	return runs
+	return slices.Concat(of(Load, 1, last), of(Kill, 1, 1), of(Headroom, 1, Looks[0]))
 }
 
 // Origin is the machine and the version of this program that records are of.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/unit"
 )
@@ -89,10 +90,7 @@ func (w Wish) Study(file string) (*study.Study, error) {
 
 // name is the same for the same question, with any contenders.
 func (w Wish) name() string {
-	var settings []string
-	for _, s := range w.Settings {
-		settings = append(settings, s.Path+"="+s.Value)
-	}
+	settings := lists.Map(w.Settings, func(s Setting) string { return s.Path + "=" + s.Value })
 	sum := sha256.Sum256(fmt.Append(nil, w.Rate, w.Peak, w.P99, w.Hold, settings))
 	return fmt.Sprintf("%s%x", studyPrefix, sum[:4])
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/verdict"
@@ -40,13 +41,11 @@ func (c Case) Axes(change string) map[string]string {
 func Explains(studyName string) bool { return strings.HasPrefix(studyName, StudyPrefix) }
 
 // Cases returns the cases of which there are records.
-func Cases(records []results.Record) (cases []Case) {
-	for _, g := range results.GroupBy(records, func(r results.Record) string { return r.Study }) {
-		if Explains(g.Name) {
-			cases = append(cases, Case{Study: g.Name, Cause: strings.TrimPrefix(g.Members[0].Axes[causeAxis], noneShown)})
-		}
-	}
-	return cases
+func Cases(records []results.Record) []Case {
+	own := lists.Filter(records, func(r results.Record) bool { return Explains(r.Study) })
+	return lists.Map(results.GroupBy(own, func(r results.Record) string { return r.Study }), func(g results.Group[results.Record]) Case {
+		return Case{Study: g.Name, Cause: strings.TrimPrefix(g.Members[0].Axes[causeAxis], noneShown)}
+	})
 }
 
 // Verdict says whether a change moved the rate.
@@ -91,22 +90,20 @@ func RateOf(s study.Spec) results.Metric {
 // Decide answers the case by its records; ok is false if none of them is of an unchanged repetition.
 func (c Case) Decide(records []results.Record) (a Answer, ok bool) {
 	a.Case = c
-	own := slices.DeleteFunc(slices.Clone(records), func(r results.Record) bool { return r.Study != c.Study })
+	own := lists.Filter(records, func(r results.Record) bool { return r.Study == c.Study })
 	byChange := results.GroupBy(results.Latest(own), func(r results.Record) string { return r.Axes[changeAxis] })
 	for _, g := range byChange {
 		if g.Name == Unchanged {
-			a.Of, a.Metric, a.Before = g.Members[0], RateOf(g.Members[0].Spec), endedOK(g.Members)
+			a.Of, a.Metric, a.Before = g.Members[0], RateOf(g.Members[0].Spec), results.EndedOK(g.Members)
 			ok = true
 		}
 	}
-	var family []*results.Difference
 	for _, g := range byChange {
-		change, known := changeNamed(g.Name)
-		if !ok || !known {
-			continue
+		if change, known := changeNamed(g.Name); ok && known {
+			a.Tried = append(a.Tried, a.try(change, g.Members))
 		}
-		a.Tried = append(a.Tried, a.try(change, g.Members))
 	}
+	var family []*results.Difference
 	for i := range a.Tried {
 		family = append(family, &a.Tried[i].Rate)
 	}
@@ -121,12 +118,8 @@ func (c Case) Decide(records []results.Record) (a Answer, ok bool) {
 	return a, ok
 }
 
-func endedOK(records []results.Record) []results.Record {
-	return slices.DeleteFunc(slices.Clone(records), func(r results.Record) bool { return r.Status != results.OK })
-}
-
 func (a *Answer) try(change Change, records []results.Record) Tried {
-	with := endedOK(records)
+	with := results.EndedOK(records)
 	t := Tried{Change: change, Spec: records[0].Spec, With: with, Rate: results.ContrastOf(a.Metric, a.Before, with), Then: CauseOf(with)}
 	switch last := records[len(records)-1]; {
 	case len(with) == 0:

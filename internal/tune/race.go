@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/verdict"
 )
@@ -36,9 +37,7 @@ type Entry struct {
 }
 
 // Ok are the repetitions that ended ok.
-func (e *Entry) Ok() []results.Record {
-	return slices.DeleteFunc(slices.Clone(e.Records), func(r results.Record) bool { return r.Status != results.OK })
-}
+func (e *Entry) Ok() []results.Record { return results.EndedOK(e.Records) }
 
 // Stage is a race of some candidates. All are compared by its own repetitions only, which took turns.
 type Stage struct {
@@ -69,12 +68,26 @@ func (s *Stage) entry(c *Case, x Candidate) *Entry {
 
 // in are the entries that have not left.
 func (s *Stage) in() []*Entry {
-	return slices.DeleteFunc(slices.Clone(s.Entries), func(e *Entry) bool { return e.Left != "" })
+	return lists.Filter(s.Entries, func(e *Entry) bool { return e.Left == "" })
 }
 
 // done reports whether the entry has the k-th repetition of the stage.
 func (s *Stage) done(e *Entry, k int) bool {
 	return slices.ContainsFunc(e.Records, func(r results.Record) bool { return r.Repetition == s.first+k-1 })
+}
+
+// missing are the k-th repetitions that entries of the stage, which is a part of the tuning, don't have yet.
+func (s *Stage) missing(entries []*Entry, k int, part string) []Step {
+	left := lists.Filter(entries, func(e *Entry) bool { return !s.done(e, k) })
+	return lists.Map(left, func(e *Entry) Step { return Step{e.Candidate, part, s.first + k - 1, s.of} })
+}
+
+// Repetitions is how many its entries have.
+func (s *Stage) Repetitions() (n int) {
+	for _, e := range s.Entries {
+		n += len(e.Records)
+	}
+	return n
 }
 
 // stages are those of which there are records, judged, and the confirmation, nil without records.
@@ -187,16 +200,13 @@ func (c *Case) misses(ok []results.Record) string {
 // missed; nil without figures.
 func (c *Case) best(entries []*Entry) *Entry {
 	ranked := func(m results.Metric, entries []*Entry) *Entry {
-		var all []results.Contender
-		for _, e := range entries {
-			all = append(all, results.NewContender(e.Name, m, e.Ok()))
-		}
+		all := lists.Map(entries, func(e *Entry) results.Contender { return results.NewContender(e.Name, m, e.Ok()) })
 		if best := results.Rank(m, all).Best; best != nil {
 			return entries[slices.IndexFunc(entries, func(e *Entry) bool { return e.Name == best.Name })]
 		}
 		return nil
 	}
-	keep := slices.DeleteFunc(slices.Clone(entries), func(e *Entry) bool { return c.misses(e.Ok()) != "" })
+	keep := lists.Filter(entries, func(e *Entry) bool { return c.misses(e.Ok()) == "" })
 	if best := ranked(c.Goal, keep); best != nil {
 		return best
 	}
@@ -237,9 +247,7 @@ func (c *Case) Next(records []results.Record, affordable int) (steps []Step, abo
 	}
 	race := 0
 	for _, s := range stages {
-		for _, e := range s.Entries {
-			race += len(e.Records)
-		}
+		race += s.Repetitions()
 	}
 	spare := affordable - 2*max(LeastConfirmations, min(mostConfirmations, (race+affordable)/8))
 	if len(stages) == 0 {
@@ -247,11 +255,7 @@ func (c *Case) Next(records []results.Record, affordable int) (steps []Step, abo
 	}
 	last := len(stages) - 1
 	if c.planned[last] == nil && !slices.ContainsFunc(stages[last].Entries, func(e *Entry) bool { return stages[last].done(e, 2) }) {
-		done := 0 // of its first block, which was interrupted
-		for _, e := range stages[last].Entries {
-			done += len(e.Records)
-		}
-		c.plan(stages[:last], spare+done)
+		c.plan(stages[:last], spare+stages[last].Repetitions()) // those of its first block, which was interrupted
 	}
 	for _, x := range c.planned[last] {
 		stages[last].entry(c, x)
@@ -340,12 +344,7 @@ func (c *Case) around(centre Candidate, stages []*Stage) (all []Candidate) {
 func (c *Case) block(s *Stage, number, spare int) ([]Step, string) {
 	in := s.in()
 	for k := 1; k <= mostBlocks; k++ {
-		var steps []Step
-		for _, e := range in {
-			if !s.done(e, k) {
-				steps = append(steps, Step{e.Candidate, Race, s.first + k - 1, 0})
-			}
-		}
+		steps := s.missing(in, k, Race)
 		if len(steps) == 0 {
 			continue
 		}
@@ -366,17 +365,9 @@ func (c *Case) block(s *Stage, number, spare int) ([]Step, string) {
 // confirm is what is missing of the confirmation's next pair. A repetition that was void or failed is made up for, up to as many again.
 func (c *Case) confirm(s *Stage, affordable int) ([]Step, string) {
 	s.entry(c, make(Candidate, len(c.Knobs)))
-	enough := true
-	for _, e := range s.Entries {
-		enough = enough && len(e.Ok()) >= s.of
-	}
+	enough := !slices.ContainsFunc(s.Entries, func(e *Entry) bool { return len(e.Ok()) < s.of })
 	for k := 1; k <= 2*s.of && !enough; k++ {
-		var steps []Step
-		for _, e := range s.Entries {
-			if !s.done(e, k) {
-				steps = append(steps, Step{e.Candidate, Confirm, s.first + k - 1, s.of})
-			}
-		}
+		steps := s.missing(s.Entries, k, Confirm)
 		if len(steps) > affordable {
 			return nil, ""
 		}
