@@ -15,8 +15,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
+	"github.com/brokermark/brokermark/internal/unit"
 	"github.com/brokermark/brokermark/reports"
 )
 
@@ -58,22 +60,14 @@ func (s site) index(out *bytes.Buffer, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	c := contents{Store: s.Name, UnderWay: underWayText(running.Claims, records), Runs: runsOf(records)}
-	for _, p := range running.Pages {
-		c.LivePages = append(c.LivePages, s.livePage(p))
-	}
+	c := contents{Store: s.Name, UnderWay: underWayText(running.Claims, records), Runs: runsOf(records), Reports: reports.All()}
+	c.LivePages = lists.Map(running.Pages, s.livePage)
 	repetitions := 0
 	for _, r := range c.Runs {
 		repetitions += r.Repetitions
 	}
-	c.Summary = counted(len(c.Runs), "run") + ", " + counted(repetitions, "repetition")
-	for _, name := range reports.Names() {
-		report, err := reports.Lookup(name)
-		if err != nil {
-			return err
-		}
-		c.Reports = append(c.Reports, report)
-	}
+	c.Summary = unit.Counted(len(c.Runs), "run") + ", " + unit.Counted(repetitions, "repetition")
+
 	values := results.Selectable(records) // of each setting
 	c.Settings = severalValued(values)
 	c.Sides = sidesOf(values, c.Settings, c.Runs)
@@ -103,37 +97,18 @@ func underWayText(claims []store.Claim, records []store.Record) string {
 	for _, r := range records {
 		labels[r.PointID] = r.Label
 	}
-	var named []string
-	for _, c := range claims {
-		if label := labels[c.PointID]; label != "" {
-			named = append(named, fmt.Sprintf("%s (repetition %d)", label, c.Repetition))
-		}
-	}
-	text := counted(len(claims), "repetition") + " under way"
+	labelled := lists.Filter(claims, func(c store.Claim) bool { return labels[c.PointID] != "" })
+	named := lists.Map(labelled, func(c store.Claim) string { return fmt.Sprintf("%s (repetition %d)", labels[c.PointID], c.Repetition) })
+	text := unit.Counted(len(claims), "repetition") + " under way"
 	if len(named) > 0 {
 		text += ": " + strings.Join(named, ", ")
 	}
 	return text
 }
 
-// counted returns a number of things in words: "1 run", "2 runs".
-func counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
 // severalValued lists the settings of which the records have several values. values has those of each setting.
 func severalValued(values map[string][]string) []string {
-	var settings []string
-	for setting, itsValues := range values {
-		if len(itsValues) > 1 {
-			settings = append(settings, setting)
-		}
-	}
-	slices.Sort(settings)
-	return settings
+	return lists.Filter(slices.Sorted(maps.Keys(values)), func(setting string) bool { return len(values[setting]) > 1 })
 }
 
 // maxValues is how many values a setting may have for each to be offered as a side of a comparison.
@@ -150,22 +125,15 @@ func sidesOf(values map[string][]string, settings []string, runs []run) []string
 		if len(values[setting]) > maxValues {
 			continue
 		}
-		for _, v := range values[setting] {
-			sides = append(sides, setting+"="+v)
-		}
+		sides = append(sides, lists.Map(values[setting], func(v string) string { return setting + "=" + v })...)
 	}
-	for _, r := range runs {
-		sides = append(sides, r.Where)
-	}
-	return sides
+	return append(sides, lists.Map(runs, func(r run) string { return r.Where })...)
 }
 
 // runsOf lists the studies by the day on which their repetitions began, the latest day first.
 func runsOf(records []store.Record) []run {
-	var runs []run
-	for _, g := range results.GroupBy(records, func(r store.Record) string { return dayOf(r) + r.Study }) {
-		runs = append(runs, runOf(g.Members))
-	}
+	byDay := results.GroupBy(records, func(r store.Record) string { return dayOf(r) + r.Study })
+	runs := lists.Map(byDay, func(g results.Group[store.Record]) run { return runOf(g.Members) })
 	slices.SortFunc(runs, func(a, b run) int {
 		return cmp.Or(cmp.Compare(b.Day, a.Day), cmp.Compare(a.Study, b.Study))
 	})
@@ -188,13 +156,10 @@ func runOf(records []store.Record) run {
 		points[r.PointID], brokers[r.Spec.Broker] = true, true
 		withStatus[r.Status]++
 	}
-	var endings []string
 	// Every status that a record can have, as docs/method.md lists them.
-	for _, status := range []store.Status{store.OK, store.Failed, store.Void, store.Refused, store.Aborted, store.Published} {
-		if n := withStatus[status]; n > 0 {
-			endings = append(endings, fmt.Sprintf("%d %s", n, status))
-		}
-	}
+	every := []store.Status{store.OK, store.Failed, store.Void, store.Refused, store.Aborted, store.Published}
+	seen := lists.Filter(every, func(s store.Status) bool { return withStatus[s] > 0 })
+	endings := lists.Map(seen, func(s store.Status) string { return fmt.Sprintf("%d %s", withStatus[s], s) })
 	return run{
 		Study: study, Day: day, Brokers: strings.Join(slices.Sorted(maps.Keys(brokers)), ", "),
 		Points: len(points), Repetitions: len(records), Endings: strings.Join(endings, ", "), Where: where,

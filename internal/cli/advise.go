@@ -11,13 +11,16 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
 	"github.com/brokermark/brokermark/internal/advise"
 	"github.com/brokermark/brokermark/internal/lab"
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/internal/unit"
 	"github.com/brokermark/brokermark/reports"
 )
 
@@ -47,10 +50,9 @@ exit code is 7.`,
 			"  brokermark advise --rate 2k --brokers kafka --attach rabbitmq=rabbit-1:5672",
 		Args: arguments(cobra.MaximumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := a.out.complete(c.Flags()); err != nil {
+			if err := a.complete(c.Flags()); err != nil {
 				return err
 			}
-			a.isPage = c.Flags().Changed("format")
 			s.idle.Store(true)
 			switch {
 			case len(args) == 1:
@@ -69,8 +71,7 @@ exit code is 7.`,
 	f := c.Flags()
 	f.SortFlags = false
 	w.addFlags(f)
-	f.StringVar(&a.store, "store", defaultStore, storeDoc)
-	a.out.flags(f)
+	a.flags(f)
 	return c
 }
 
@@ -81,20 +82,44 @@ func isTerminal(in io.Reader) bool {
 
 // advised is what run needs to know of advise: which repetitions are worth their time, and how it ends.
 type advised struct {
+	asking
 	question *advise.Case
 	points   []study.Point
-	here     advise.Origin
-	store    string
-	out      output
-	isPage   bool // a format was asked for
-	limit    time.Duration
-	skip     int // the repetitions of other machines have numbers up to this one
+	skip     int  // the repetitions of other machines have numbers up to this one
+	late     bool // the time is up
+}
+
+// asking is what advise and tune have in common.
+type asking struct {
+	here   advise.Origin
+	store  string
+	out    output
+	isPage bool // a format was asked for
+	limit  time.Duration
 
 	open  *store.Store
 	say   func(format string, args ...any)
 	began time.Time
-	late  bool            // the time is up
-	gone  map[string]bool // contenders that have left
+	gone  map[string]bool // those that have left
+}
+
+func (a *asking) flags(f *pflag.FlagSet) {
+	f.StringVar(&a.store, "store", defaultStore, storeDoc)
+	a.out.flags(f)
+}
+
+// complete checks the flags.
+func (a *asking) complete(f *pflag.FlagSet) error {
+	a.isPage = f.Changed("format")
+	return a.out.complete(f)
+}
+
+// leaves says why one has left, once.
+func (a *asking) leaves(name, why string) {
+	if !a.gone[name] {
+		a.gone[name] = true
+		a.say("%s leaves: %s", name, why)
+	}
 }
 
 func (s *shell) advise(ctx context.Context, w *wishes, a *advised) error {
@@ -130,15 +155,26 @@ func (s *shell) advise(ctx context.Context, w *wishes, a *advised) error {
 
 // storedIn reads records. A store that isn't there yet has none.
 func storedIn(ctx context.Context, path string, filter store.Filter) ([]store.Record, error) {
+	records, err := inStore(ctx, path, func(st *store.Store) ([]store.Record, error) { return st.Records(ctx, filter) })
+	return records, unlessMissing(err)
+}
+
+// inStore opens a store and returns what is read from it.
+func inStore[T any](ctx context.Context, path string, read func(*store.Store) (T, error)) (there T, err error) {
 	st, err := store.OpenReadOnlyContext(ctx, path)
-	if store.ProblemOf(err) == store.Missing {
-		return nil, nil
-	}
 	if err != nil {
-		return nil, err
+		return there, err
 	}
 	defer st.Close()
-	return st.Records(ctx, filter)
+	return read(st)
+}
+
+// unlessMissing drops the error of a store that isn't there.
+func unlessMissing(err error) error {
+	if store.ProblemOf(err) == store.Missing {
+		return nil
+	}
+	return err
 }
 
 // enoughTime refuses a time in which no answer can be found, and a plan of which every contender is refused. It gives the plan's repetitions
@@ -172,9 +208,7 @@ func (a *advised) enoughTime(p *plan, refused map[string]string, records []store
 		case done[run.Point.ID][run.Repetition]:
 		case part == advise.Load && run.Repetition <= a.skip+advise.Looks[0]:
 			seconds += repetitionSeconds(spec)
-			if !slices.Contains(contenders, name) {
-				contenders = append(contenders, name)
-			}
+			contenders = lists.AddNew(contenders, name)
 		case part == advise.Headroom && run.Repetition == a.skip+1:
 			search = max(search, repetitionSeconds(spec))
 		}
@@ -185,7 +219,7 @@ func (a *advised) enoughTime(p *plan, refused map[string]string, records []store
 	}
 	if needed := time.Duration((seconds + search) * float64(time.Second)); needed > a.limit {
 		return hinted(badInput("--time %s: too little for %s of %s and a search, which take about %s",
-			study.Duration(a.limit), counted(advise.Looks[0], "repetition"), counted(len(contenders), "contender"), span(needed)),
+			study.Duration(a.limit), unit.Counted(advise.Looks[0], "repetition"), unit.Counted(len(contenders), "contender"), span(needed)),
 			"--time %s, fewer --brokers, or a shorter --hold", span(needed+needed/2))
 	}
 	return nil
@@ -209,7 +243,7 @@ func (a *advised) enough(ctx context.Context, run study.Run) bool {
 	if a.began.IsZero() { // what had to be installed is
 		a.began = time.Now()
 	}
-	records, err := a.records(ctx)
+	records, _, err := a.records(ctx)
 	if err != nil {
 		return false // as if nothing were known; appending to the store will say what is wrong with it
 	}
@@ -231,30 +265,25 @@ func (a *advised) enough(ctx context.Context, run study.Run) bool {
 // tell says why a contender has left, once.
 func (a *advised) tell(records []store.Record, name string) {
 	for _, c := range a.question.Decide(records).Contenders {
-		if left := c.Standing == advise.Misses || c.Standing == advise.Out; c.Name == name && left && !a.gone[name] {
-			a.gone[name] = true
-			a.say("%s leaves: %s", name, c.Why)
+		if c.Name == name && (c.Standing == advise.Misses || c.Standing == advise.Out) {
+			a.leaves(name, c.Why)
 		}
 	}
 }
 
-// records are those of this machine and version.
-func (a *advised) records(ctx context.Context) ([]store.Record, error) {
+// records are those of this machine and version, and the others.
+func (a *advised) records(ctx context.Context) (here, elsewhere []store.Record, err error) {
 	all, err := a.open.Records(ctx, store.Filter{PointIDs: plan{points: a.points}.pointIDs()})
-	if err != nil {
-		return nil, err
-	}
-	here, _ := a.here.Split(all)
-	return here, nil
+	here, elsewhere = a.here.Split(all)
+	return here, elsewhere, err
 }
 
 // finish prints the answer, and returns an error unless a contender is to be taken.
 func (a *advised) finish(s *shell) error {
-	all, err := a.open.Records(context.Background(), store.Filter{PointIDs: plan{points: a.points}.pointIDs()})
+	here, elsewhere, err := a.records(context.Background())
 	if err != nil {
 		return err
 	}
-	here, elsewhere := a.here.Split(all)
 	answer := a.question.Decide(here)
 	full, err := reports.Decision(answer, here, elsewhere)
 	if err != nil {

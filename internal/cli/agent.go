@@ -18,6 +18,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/fleet"
 	"github.com/brokermark/brokermark/internal/lab"
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/render"
 	"github.com/brokermark/brokermark/internal/study"
@@ -201,10 +202,7 @@ func (s *shell) showAgents(list []fleet.Status) error {
 			busy += "; meters " + i.Meters
 		}
 		fields := []string{i.Name, i.Host, strconv.Itoa(i.PID), i.OS, strconv.Itoa(i.Cores), load, i.Build, busy}
-		for n, text := range fields { // every holder of the token chooses its own
-			fields[n] = render.Line(text)
-		}
-		fmt.Fprintln(w, strings.Join(fields, "\t"))
+		fmt.Fprintln(w, strings.Join(lists.Map(fields, render.Line), "\t")) // every holder of the token chooses its own
 	}
 	return w.Flush()
 }

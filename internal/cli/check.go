@@ -14,6 +14,7 @@ import (
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/gate"
 	"github.com/brokermark/brokermark/internal/lab"
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/remark"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
@@ -57,13 +58,10 @@ installations. Check starts nothing and writes nothing.`,
 }
 
 // identities says where the identity of messages is whose payloads come from files, once for each broker that differs.
-func identities(points []study.Point, refused map[string]string) (lines []string) {
-	for _, p := range points {
-		if line := lab.IdentityNote(p.Spec); line != "" && refused[p.ID] == "" && !slices.Contains(lines, line) {
-			lines = append(lines, line)
-		}
-	}
-	return lines
+func identities(points []study.Point, refused map[string]string) []string {
+	accepted := lists.Filter(points, func(p study.Point) bool { return refused[p.ID] == "" })
+	notes := lists.Map(accepted, func(p study.Point) string { return lab.IdentityNote(p.Spec) })
+	return lists.AddNew(nil, lists.Filter(notes, func(note string) bool { return note != "" })...)
 }
 
 const shownPoints = 40
@@ -126,10 +124,7 @@ func (s *shell) check(ctx context.Context, o checkOptions, args []string) error 
 	}
 	d.Say(sum)
 	d.Say(o.workload.explainPlan(p))
-	for _, line := range identities(points, refused) {
-		d.Say(line)
-	}
-	for _, line := range shows(p) {
+	for _, line := range slices.Concat(identities(points, refused), shows(p)) {
 		d.Say(line)
 	}
 	d.Add(notes.Blocks()...)
@@ -204,19 +199,14 @@ func pointTable(points []study.Point, refused map[string]string, notes *document
 func askedByAll(points []study.Point) string {
 	var asked, objectives []string
 	for i, p := range points {
-		var own, bounds []string
-		for _, path := range p.Spec.Asked() {
-			own = append(own, p.Spec.InWords(path))
-		}
+		own := lists.Map(p.Spec.Asked(), p.Spec.InWords)
 		conditions, _ := gate.Objectives(p.Spec) // refusals have said what can't be read
-		for _, c := range conditions {
-			bounds = append(bounds, c.Text)
-		}
+		bounds := lists.Map(conditions, func(c gate.Condition) string { return c.Text })
 		if i == 0 {
 			asked, objectives = own, bounds
 		}
-		asked = slices.DeleteFunc(asked, func(w string) bool { return !slices.Contains(own, w) })
-		objectives = slices.DeleteFunc(objectives, func(w string) bool { return !slices.Contains(bounds, w) })
+		asked = lists.Filter(asked, func(w string) bool { return slices.Contains(own, w) })
+		objectives = lists.Filter(objectives, func(w string) bool { return slices.Contains(bounds, w) })
 		if len(asked)+len(objectives) == 0 {
 			break
 		}
@@ -244,28 +234,22 @@ type apart struct {
 	axes   []string
 }
 
-func settingApart(points []study.Point) (a apart) {
-	axes := map[string]bool{}
-	for _, p := range points {
-		for axis := range p.Axes {
-			axes[axis] = true
-		}
+func settingApart(points []study.Point) apart {
+	differ := func(name string) bool {
+		return slices.ContainsFunc(points, func(p study.Point) bool { return placeOf(p, name) != placeOf(points[0], name) })
 	}
-	differ := func(value func(study.Point) string) bool {
-		return slices.ContainsFunc(points, func(p study.Point) bool { return value(p) != value(points[0]) })
+	axes := lists.AddNew(nil, lists.Flat(points, func(p study.Point) []string { return slices.Collect(maps.Keys(p.Axes)) })...)
+	axes = lists.Filter(axes, func(axis string) bool { return !slices.Contains(shownAxes, axis) && differ(axis) })
+	slices.Sort(axes)
+	return apart{groups: lists.Filter([]string{"study", "sweep"}, differ), axes: axes}
+}
+
+// placeOf is a point's study, or its value on an axis.
+func placeOf(p study.Point, name string) string {
+	if name == "study" {
+		return p.Study
 	}
-	if differ(func(p study.Point) string { return p.Study }) {
-		a.groups = append(a.groups, "study")
-	}
-	if differ(func(p study.Point) string { return p.Axes["sweep"] }) {
-		a.groups = append(a.groups, "sweep")
-	}
-	for _, axis := range slices.Sorted(maps.Keys(axes)) {
-		if !slices.Contains(shownAxes, axis) && differ(func(p study.Point) string { return p.Axes[axis] }) {
-			a.axes = append(a.axes, axis)
-		}
-	}
-	return a
+	return p.Axes[name]
 }
 
 // hasColumns reports whether each group and axis has a column of its own.
@@ -294,14 +278,8 @@ func (a apart) name(row document.Row, p study.Point) {
 	var words []string
 	cells := document.Row{}
 	for _, group := range a.groups {
-		value := p.Axes[group]
-		if group == "study" {
-			value = p.Study
-		}
-		if value != "" { // only one of several studies has sweeps
-			words = append(words, value)
-		}
-		cells[group] = document.Text(value)
+		words = append(words, placeOf(p, group)) // "" in some: only one of several studies has sweeps
+		cells[group] = document.Text(placeOf(p, group))
 	}
 	for _, axis := range a.axes {
 		value, has := p.Axes[axis]
@@ -313,7 +291,7 @@ func (a apart) name(row document.Row, p study.Point) {
 	if a.hasColumns() {
 		maps.Copy(row, cells)
 	}
-	row["apart"] = document.Text(strings.Join(words, ", "))
+	row["apart"] = document.Text(lists.Join(", ", words...))
 }
 
 // repetitionSeconds estimates how long a repetition takes, with the start of a broker that is for it alone.
@@ -361,12 +339,12 @@ func summary(ctx context.Context, o checkOptions, p plan, refused map[string]str
 			seconds += shared.Seconds(fmt.Sprint(r.Repetition, " ", e.broker), r.Point.Spec)
 		}
 	}
-	text := fmt.Sprintf("%s, %s", counted(len(p.different()), "point"), counted(len(p.runs), "repetition"))
+	text := fmt.Sprintf("%s, %s", unit.Counted(len(p.different()), "point"), unit.Counted(len(p.runs), "repetition"))
 	if have > 0 {
 		text += fmt.Sprintf(", %d of them stored already in %s", have, store.Printable(o.store))
 	}
 	if n := len(refused); n > 0 {
-		text += fmt.Sprintf(", %s will be refused", counted(n, "point"))
+		text += fmt.Sprintf(", %s will be refused", unit.Counted(n, "point"))
 	}
 	text += fmt.Sprintf("; about %s, installations not counted.", span(time.Duration(seconds*float64(time.Second))))
 	if unknown {
@@ -379,20 +357,6 @@ func summary(ctx context.Context, o checkOptions, p plan, refused map[string]str
 func stored(ctx context.Context, o checkOptions, p plan) (map[string]map[int]store.Status, error) {
 	o.workload.sh.idle.Store(false) // what SQLite makes beside a file is removed when it is closed
 	defer o.workload.sh.idle.Store(true)
-	st, err := store.OpenReadOnlyContext(ctx, o.store)
-	if store.ProblemOf(err) == store.Missing {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer st.Close()
-	return st.Done(ctx, p.pointIDs())
-}
-
-func counted(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
+	done, err := inStore(ctx, o.store, func(st *store.Store) (map[string]map[int]store.Status, error) { return st.Done(ctx, p.pointIDs()) })
+	return done, unlessMissing(err)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/study"
@@ -41,7 +42,7 @@ func complete(c *cobra.Command) {
 
 // begun returns the values that begin as typed.
 func begun(values []string, typed string) []string {
-	return slices.DeleteFunc(slices.Clone(values), func(v string) bool { return !strings.HasPrefix(v, typed) })
+	return lists.Filter(values, func(v string) bool { return strings.HasPrefix(v, typed) })
 }
 
 func fixed(values []string) completer {
@@ -86,20 +87,10 @@ var allowedWords = sync.OnceValue(func() map[string][]string {
 func uptoComma(typed string) string { return typed[:strings.LastIndexByte(typed, ',')+1] }
 
 func prefixed(before string, values []string) []string {
-	out := make([]string, len(values))
-	for i, v := range values {
-		out[i] = before + v
-	}
-	return out
+	return lists.Map(values, func(v string) string { return before + v })
 }
 
-func metricNames() []string {
-	var names []string
-	for _, m := range results.Metrics {
-		names = append(names, m.Short())
-	}
-	return names
-}
+func metricNames() []string { return lists.Map(results.Metrics, results.Metric.Short) }
 
 // settings returns the paths that --set takes, such as "client.acks=", or after "=" the words that the setting allows. The brokers'
 // own are those of --broker, or of all brokers.
@@ -122,12 +113,7 @@ func settings(c *cobra.Command, typed string) []string {
 	if path, _, written := strings.Cut(typed, "="); written {
 		return prefixed(path+"=", allowed[path])
 	}
-	var paths []string
-	for path := range allowed {
-		paths = append(paths, path+"=")
-	}
-	slices.Sort(paths)
-	return paths
+	return lists.Map(slices.Sorted(maps.Keys(allowed)), func(path string) string { return path + "=" })
 }
 
 // selections completes the last term of a selection from the store's values.
@@ -138,14 +124,10 @@ func selections(c *cobra.Command, typed string) []string {
 	if written {
 		return prefixed(before+name+"=", values[name])
 	}
-	var names []string
-	for n, of := range values {
-		if len(of) > 1 || slices.Contains([]string{"broker", "study", "status"}, n) { // the others select nothing
-			names = append(names, before+n+"=")
-		}
-	}
-	slices.Sort(names)
-	return names
+	names := lists.Filter(slices.Sorted(maps.Keys(values)), func(n string) bool { // the others select nothing
+		return len(values[n]) > 1 || slices.Contains([]string{"broker", "study", "status"}, n)
+	})
+	return lists.Map(names, func(n string) string { return before + n + "=" })
 }
 
 // selectable returns the names by which records of the store can be selected, with their values. Without a store it returns none.

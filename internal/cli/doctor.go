@@ -19,6 +19,7 @@ import (
 	"github.com/brokermark/brokermark/internal/fleet"
 	"github.com/brokermark/brokermark/internal/lab"
 	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/unit"
 )
 
 func (s *shell) doctorCommand() *cobra.Command {
@@ -98,7 +99,7 @@ func lookAround() []finding {
 func cores(n int) finding {
 	f := finding{what: "cores", seen: fmt.Sprint(n)}
 	if n < leastCores {
-		f.doubt = fmt.Sprintf("Broker and generator share %s: when both together use them up, the record says so (shared-cores).", counted(n, "core"))
+		f.doubt = fmt.Sprintf("Broker and generator share %s: when both together use them up, the record says so (shared-cores).", unit.Counted(n, "core"))
 	}
 	return f
 }

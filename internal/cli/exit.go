@@ -12,6 +12,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/lab"
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
@@ -174,12 +175,7 @@ func group(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return c.Help()
 	}
-	var names []string
-	for _, sub := range c.Commands() {
-		if sub.IsAvailableCommand() {
-			names = append(names, sub.Name())
-		}
-	}
+	names := lists.Map(lists.Filter(c.Commands(), (*cobra.Command).IsAvailableCommand), (*cobra.Command).Name)
 	unknown := badInput("unknown command %q for %q%s", args[0], c.CommandPath(), suggest.DidYouMean(args[0], names))
 	if _, err := os.Stat(args[0]); err == nil && !c.HasParent() {
 		return hinted(unknown, "to run a file: brokermark run %s", args[0])

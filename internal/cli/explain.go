@@ -16,6 +16,7 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/internal/unit"
 	"github.com/brokermark/brokermark/internal/verdict"
 	"github.com/brokermark/brokermark/reports"
 )
@@ -36,7 +37,7 @@ func (w *workload) explainPlan(p plan) string {
 	n := w.explainedRepeats(p)
 	each := time.Duration(float64(n) * repetitionSeconds(p.points[0].Spec) * float64(time.Second))
 	return fmt.Sprintf("Then --explain repeats the point without and with one or two changes of what was its limit, %s each: about %s to %s more.",
-		counted(n, "repetition"), span(2*each), span(3*each))
+		unit.Counted(n, "repetition"), span(2*each), span(3*each))
 }
 
 // explainable refuses --explain for a plan of which the limit can't be explained.
@@ -153,7 +154,7 @@ func (e *explained) plan(point study.Point, here advise.Origin, repeats int) pla
 		}
 	}
 	e.first = fmt.Sprintf("explain: the limit was %s; %s of %s in turns, which don't count",
-		e.about.Limit(), counted(repeats, "repetition"), results.Enumerate(names))
+		e.about.Limit(), unit.Counted(repeats, "repetition"), results.Enumerate(names))
 	return p
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/brokermark/brokermark/internal/exchange"
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/render"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/sheet"
@@ -54,11 +55,8 @@ func (s *shell) exportCommand() *cobra.Command {
 // writeCSV writes the flat form of records. An unknown value is empty, and no text is a formula.
 func writeCSV(w io.Writer, records []store.Record, _ results.LatencyKind) error {
 	header, rows := results.FlatTable(records)
-	for i, name := range header {
-		header[i] = render.Inert(name)
-	}
 	out := csv.NewWriter(w)
-	_ = out.Write(header) // Error returns the first error of any Write
+	_ = out.Write(lists.Map(header, render.Inert)) // Error returns the first error of any Write
 	for values := range rows {
 		row := make([]string, len(values))
 		for i, v := range values {
@@ -78,11 +76,11 @@ func writeCSV(w io.Writer, records []store.Record, _ results.LatencyKind) error 
 
 // writeColumns describes the columns of writeCSV.
 func writeColumns(w io.Writer, records []store.Record) error {
-	rows := [][]string{{"name", "type", "unit", "meaning"}}
-	for _, c := range results.FlatColumns(records) {
-		rows = append(rows, []string{render.Inert(c.Name), c.Type, c.Unit, render.Inert(c.Meaning)})
-	}
-	return csv.NewWriter(w).WriteAll(rows)
+	header := []string{"name", "type", "unit", "meaning"}
+	rows := lists.Map(results.FlatColumns(records), func(c results.FlatColumn) []string {
+		return []string{render.Inert(c.Name), c.Type, c.Unit, render.Inert(c.Meaning)}
+	})
+	return csv.NewWriter(w).WriteAll(slices.Insert(rows, 0, header))
 }
 
 // exporter writes records in one format: by write all into one file, or by split into a file for each record or load. Only the
@@ -123,11 +121,7 @@ func whole(write func(io.Writer, []store.Record, results.LatencyKind) error) fun
 }
 
 func exportFormatNames() []string {
-	var names []string
-	for _, e := range exporters {
-		names = append(names, e.format)
-	}
-	return names
+	return lists.Map(exporters, func(e exporter) string { return e.format })
 }
 
 // exportTable lists the formats for the help.

@@ -11,8 +11,11 @@ import (
 
 	"github.com/brokermark/brokermark/internal/advise"
 	"github.com/brokermark/brokermark/internal/gate"
+	"github.com/brokermark/brokermark/internal/lists"
+	"github.com/brokermark/brokermark/internal/render"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/internal/unit"
 	"github.com/brokermark/brokermark/reports"
 )
 
@@ -75,13 +78,7 @@ func (g *gates) close() {
 func (g *gates) judge(out io.Writer, set *results.Set) error {
 	lost := advise.Lost(set.Records)
 	objectives := gate.JudgeObjectives(&results.Set{Points: slices.DeleteFunc(slices.Clone(set.Points), func(p results.Point) bool { return lost[p.ID] })})
-	var conditions []string
-	for _, v := range objectives {
-		if !slices.Contains(conditions, v.Condition) {
-			conditions = append(conditions, v.Condition)
-		}
-	}
-	for _, c := range conditions {
+	for _, c := range lists.AddNew(nil, lists.Map(objectives, func(v gate.Verdict) string { return v.Condition })...) {
 		tellVerdicts(out, "objective", c, objectives)
 	}
 	if err := g.tell(out, gate.Judge(set, g.conditions), append(gate.Endings(set), objectives...)); err != nil {
@@ -112,7 +109,7 @@ func (g *gates) tell(out io.Writer, verdicts, further []gate.Verdict) error {
 // failedGates returns an error if a verdict is a failure. of names the conditions.
 func failedGates(verdicts []gate.Verdict, of string) error {
 	if n := gate.Failures(verdicts); n > 0 {
-		return &failure{code: exitGate, err: fmt.Errorf("%s of %s: see above", counted(n, "failure"), of)}
+		return &failure{code: exitGate, err: fmt.Errorf("%s of %s: see above", unit.Counted(n, "failure"), of)}
 	}
 	return nil
 }
@@ -123,33 +120,17 @@ const fewVerdicts = 20
 // tellVerdicts prints how many verdicts on a condition have each outcome, and single ones. what is the condition's kind.
 func tellVerdicts(out io.Writer, what, condition string, verdicts []gate.Verdict) {
 	count := map[gate.Outcome]int{}
-	var of []gate.Verdict
-	for _, v := range verdicts {
-		if v.Condition == condition {
-			of = append(of, v)
-			count[v.Outcome]++
-		}
+	of := lists.Filter(verdicts, func(v gate.Verdict) bool { return v.Condition == condition })
+	for _, v := range of {
+		count[v.Outcome]++
 	}
-	var parts []string
-	for _, o := range []gate.Outcome{gate.Failed, gate.Undecided, gate.Skipped, gate.Passed} {
-		if count[o] > 0 {
-			parts = append(parts, fmt.Sprintf("%s %d", o, count[o]))
-		}
-	}
+	every := []gate.Outcome{gate.Failed, gate.Undecided, gate.Skipped, gate.Passed}
+	seen := lists.Filter(every, func(o gate.Outcome) bool { return count[o] > 0 })
+	parts := lists.Map(seen, func(o gate.Outcome) string { return fmt.Sprintf("%s %d", o, count[o]) })
 	fmt.Fprintf(out, "%s %s: %s\n", what, condition, strings.Join(parts, ", "))
 	for _, v := range of {
 		if v.Outcome == gate.Failed || v.Outcome == gate.Undecided || len(of) <= fewVerdicts {
-			fmt.Fprintf(out, "  %-7s  %s: %s\n", v.Outcome, oneLine(v.Point), oneLine(v.Text))
+			fmt.Fprintf(out, "  %-7s  %s: %s\n", v.Outcome, render.Line(v.Point), render.Line(v.Text))
 		}
 	}
-}
-
-// oneLine makes spaces of control characters, so that a label can't print lines of its own.
-func oneLine(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return ' '
-		}
-		return r
-	}, text)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/brokermark/brokermark/internal/catalog"
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/suggest"
 )
 
@@ -89,11 +90,9 @@ func proofs(broker string, row driver.Row) []string {
 	if err != nil || p.Recipe == nil {
 		return []string{string(driver.ProofLedger)}
 	}
-	var list []string
-	for _, proof := range []driver.Proof{driver.ProofLedger, driver.ProofKill, driver.ProofFlush, driver.ProofLeader} {
-		if slices.ContainsFunc(row.Cells, func(c driver.Cell) bool { return slices.Contains(p.Driver.Proofs(c.Guarantee), proof) }) {
-			list = append(list, string(proof))
-		}
-	}
-	return list
+	all := []driver.Proof{driver.ProofLedger, driver.ProofKill, driver.ProofFlush, driver.ProofLeader}
+	given := lists.Filter(all, func(proof driver.Proof) bool {
+		return slices.ContainsFunc(row.Cells, func(c driver.Cell) bool { return slices.Contains(p.Driver.Proofs(c.Guarantee), proof) })
+	})
+	return lists.Map(given, func(proof driver.Proof) string { return string(proof) })
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/internal/unit"
 )
 
 func (s *shell) importCommand() *cobra.Command {
@@ -354,7 +355,7 @@ func (s *shell) importRecords(ctx context.Context, st *store.Store, list []recor
 	for _, own := range list {
 		stored, known, err := st.Import(ctx, own.each)
 		if err == nil || stored+known > 0 {
-			fmt.Fprintf(s.out, "%s: %s stored, %d there already\n", store.Printable(own.path), counted(stored, "record"), known)
+			fmt.Fprintf(s.out, "%s: %s stored, %d there already\n", store.Printable(own.path), unit.Counted(stored, "record"), known)
 		}
 		if err != nil {
 			return err

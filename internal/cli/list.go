@@ -11,6 +11,7 @@ import (
 	"github.com/brokermark/brokermark/internal/catalog"
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/suggest"
@@ -149,12 +150,8 @@ func embeddedStudy(name string) (*study.Study, error) {
 func listReports([]string) (document.Document, error) {
 	d := document.Document{Title: "Reports"}
 	t := document.Table{Columns: []document.Column{{Key: "report", Name: "report", Identifies: true}, {Key: "shows", Name: "shows", Wide: true}}}
-	for _, name := range reports.Names() {
-		r, err := reports.Lookup(name)
-		if err != nil {
-			return d, err
-		}
-		t.AddWords(name, r.Doc)
+	for _, r := range reports.All() {
+		t.AddWords(r.Name, r.Doc)
 	}
 	d.Add(t)
 	return d, nil
@@ -306,14 +303,7 @@ func addClass(d *document.Document, name, principle string, of func(catalog.Prod
 
 // ofClass returns the settings of a class with their defaults, or why the driver has none.
 func ofClass(k driver.Kind, class driver.Class) string {
-	var all []string
-	for _, s := range k.Settings {
-		if s.Class == class {
-			all = append(all, fmt.Sprintf("%s %v", s.Name, s.Default))
-		}
-	}
-	if why := k.Without[class]; why != "" {
-		all = append(all, why)
-	}
-	return strings.Join(all, "; ")
+	settings := lists.Filter(k.Settings, func(s driver.Setting) bool { return s.Class == class })
+	said := lists.Map(settings, func(s driver.Setting) string { return fmt.Sprintf("%s %v", s.Name, s.Default) })
+	return lists.Join("; ", append(said, k.Without[class])...)
 }

@@ -8,7 +8,9 @@ import (
 
 	"github.com/mattn/go-runewidth"
 
+	"github.com/brokermark/brokermark/internal/doubt"
 	"github.com/brokermark/brokermark/internal/lab"
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/unit"
@@ -138,7 +140,7 @@ func outcome(r store.Record) (o watch.Outcome) {
 			}
 		}
 	case len(s.Curve) > 0:
-		o.Text, latency = counted(len(s.Curve), "rate"), false
+		o.Text, latency = unit.Counted(len(s.Curve), "rate"), false
 	case s.Count != nil:
 		messages := unit.Count.Format(float64(s.Count.Messages)) + " messages"
 		if s.Count.Messages == 1 {
@@ -153,9 +155,7 @@ func outcome(r store.Record) (o watch.Outcome) {
 	if p99 := endToEndP99.Of(r); latency && p99 > 0 {
 		o.P99Ns, o.P99AtLeast = int64(p99), math.IsInf(endToEndP99.AtMost(r), 1)
 	}
-	for _, class := range results.DoubtClasses(r) {
-		o.Doubts = append(o.Doubts, string(class))
-	}
+	o.Doubts = lists.Map(results.DoubtClasses(r), func(class doubt.Class) string { return string(class) })
 	return o
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/page"
 	"github.com/brokermark/brokermark/internal/render"
 	"github.com/brokermark/brokermark/internal/results"
@@ -128,9 +129,7 @@ func source(set *results.Set, path, where string, o output, args ...string) page
 			words = append(words, flag[0], flag[1])
 		}
 	}
-	for i, w := range words {
-		words[i] = secret.Redact(store.Printable(w))
-	}
+	words = lists.Map(words, func(w string) string { return secret.Redact(store.Printable(w)) })
 	return page.Source{Set: set, Command: shellWords(words), Tool: toolVersion()}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/lab"
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/pipeline/link"
 	"github.com/brokermark/brokermark/internal/pipeline/parts"
 	"github.com/brokermark/brokermark/internal/study"
@@ -49,7 +50,7 @@ var partAxes = []string{"broker", "tls", "delivery", "persistence", "replicas", 
 func partFlags(c *cobra.Command, listen string) *part {
 	f := c.Flags()
 	p := &part{workload: workload{flags: f}}
-	addAxisFlags(c, slices.DeleteFunc(slices.Clone(axisFlags), func(a axisFlag) bool { return !slices.Contains(partAxes, a.name) }))
+	addAxisFlags(c, lists.Filter(axisFlags, func(a axisFlag) bool { return slices.Contains(partAxes, a.name) }))
 	f.StringSliceVar(&p.workload.attach, "attach", nil, "`addresses` of the running broker (host:port)")
 	addLoginFlags(f)
 	f.StringArrayVar(&p.workload.sets, "set", nil, "a client or topic setting by `path=value`, such as client.prefetch=1; repeatable")

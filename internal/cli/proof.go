@@ -7,6 +7,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/catalog"
 	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/published"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/suggest"
@@ -69,10 +70,7 @@ func parseStudy(name string, data []byte, folder fs.FS) (*study.Study, error) {
 
 // provable returns the brokers that can be started, and therefore killed.
 func provable() []string {
-	return slices.DeleteFunc(driver.Names(), func(name string) bool {
-		_, ok := catalog.Started(name)
-		return !ok
-	})
+	return lists.Filter(driver.Names(), func(name string) bool { _, ok := catalog.Started(name); return ok })
 }
 
 // proofStudy writes the study over one broker, or over all where that is "".

@@ -184,16 +184,10 @@ func reportOn(name string, folders []string) (reports.Report, error) {
 func reportTable() string {
 	const indent, width = 13, 79
 	var b strings.Builder
-	for _, name := range reports.Names() {
-		r, err := reports.Lookup(name)
-		if err != nil {
-			continue // it is among the names
-		}
-		for i, line := range strings.Split(text.WrapSoft(r.Doc, width-indent), "\n") {
-			if i > 0 {
-				name = ""
-			}
-			fmt.Fprintf(&b, "  %-*s%s\n", indent-2, name, strings.TrimRight(line, " "))
+	for _, r := range reports.All() {
+		for line := range strings.Lines(text.WrapSoft(r.Doc, width-indent)) {
+			fmt.Fprintf(&b, "  %-*s%s\n", indent-2, r.Name, strings.TrimRight(line, " \n"))
+			r.Name = "" // of the lines after the first
 		}
 	}
 	return b.String()

@@ -15,11 +15,13 @@ import (
 
 	"github.com/brokermark/brokermark/internal/gate"
 	"github.com/brokermark/brokermark/internal/lab"
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/secret"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/internal/unit"
 	"github.com/brokermark/brokermark/studies/proof"
 )
 
@@ -345,7 +347,7 @@ func foundNoBroker(p plan, t lab.Tally) bool { return t.Unstarted > 0 && t.Unsta
 
 // failed returns the error with which a run of that exit code ends. The reasons of single points have been printed.
 func (r *running) failed(p plan, t lab.Tally, code int) error {
-	total := counted(t.OK+t.Failed+t.Void+t.Refused+t.Aborted, "repetition")
+	total := unit.Counted(t.OK+t.Failed+t.Void+t.Refused+t.Aborted, "repetition")
 	var what, hint string
 	var first *store.Record
 	switch code {
@@ -375,13 +377,7 @@ func (r *running) failed(p plan, t lab.Tally, code int) error {
 }
 
 // shellWords quotes arguments for a shell.
-func shellWords(list []string) string {
-	var words []string
-	for _, s := range list {
-		words = append(words, shellWord(s))
-	}
-	return strings.Join(words, " ")
-}
+func shellWords(list []string) string { return strings.Join(lists.Map(list, shellWord), " ") }
 
 // shellWord quotes an argument for a shell, so that users can copy commands that are shown.
 func shellWord(s string) string {

@@ -13,6 +13,7 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
+	"github.com/brokermark/brokermark/internal/unit"
 	"github.com/brokermark/brokermark/reports"
 )
 
@@ -69,7 +70,7 @@ func changedObjectives(stored, asked map[string]study.Objectives) string {
 		have = "have changed since it was"
 	}
 	return fmt.Sprintf("The objectives of %s %s measured: run has judged by those of now, report judges by those that are stored.\n",
-		counted(changed, "point"), have)
+		unit.Counted(changed, "point"), have)
 }
 
 // written is what objectives are in JSON, in which 0 is the same from YAML and from a store.

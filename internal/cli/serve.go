@@ -65,12 +65,7 @@ func shelf(path string) browse.Source {
 		Host: hostName(),
 		Read: func(ctx context.Context, where string) ([]store.Record, error) { return readStore(ctx, path, where) },
 		Running: func(ctx context.Context) (store.Running, error) {
-			st, err := store.OpenReadOnlyContext(ctx, path)
-			if err != nil {
-				return store.Running{}, err
-			}
-			defer st.Close()
-			return st.Running(ctx)
+			return inStore(ctx, path, func(st *store.Store) (store.Running, error) { return st.Running(ctx) })
 		},
 		Page: func(set *results.Set, where string, args ...string) page.Source {
 			return source(set, path, where, output{}, args...)

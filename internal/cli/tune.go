@@ -19,10 +19,12 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/gate"
 	"github.com/brokermark/brokermark/internal/lab"
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/tune"
+	"github.com/brokermark/brokermark/internal/unit"
 )
 
 func (s *shell) tuneCommand() *cobra.Command {
@@ -49,10 +51,9 @@ Everything is stored: the same command goes on from there.`,
 			"  brokermark tune spec.yaml --goal broker_cpu_s_per_million --subject-to 'e2e_p99 < 50ms' -o tuning.html",
 		Args: arguments(cobra.ExactArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := t.out.complete(c.Flags()); err != nil {
+			if err := t.complete(c.Flags()); err != nil {
 				return err
 			}
-			t.isPage = c.Flags().Changed("format")
 			return s.tune(c.Context(), &workload{sh: s, flags: own, sets: o.sets, attach: o.attach, trust: o.trust}, &o, &t, args)
 		},
 	}
@@ -69,8 +70,7 @@ Everything is stored: the same command goes on from there.`,
 	addLoginFlags(own)
 	own.BoolVar(&o.trust, "trust-spec", false, "let SPEC choose passwords, keys and files to send, and any server setting")
 	f.AddFlagSet(own)
-	f.StringVar(&t.store, "store", defaultStore, storeDoc)
-	t.out.flags(f)
+	t.flags(f)
 	return c
 }
 
@@ -84,24 +84,15 @@ type tuneOptions struct {
 
 // tuned is what run needs to know of tune: which repetitions come next, and how it ends.
 type tuned struct {
+	asking
 	question *tune.Case
 	base     *study.Study
 	where    map[string]string // by the path of a setting: where its values were written
 	written  map[string]bool   // settings that are axes of SPEC
 	bounds   study.Objectives
 	least    float64 // seconds that a repetition is estimated to take
-	here     advise.Origin
-	store    string
-	out      output
-	isPage   bool
-	limit    time.Duration
-
-	open  *store.Store
-	say   func(format string, args ...any)
-	began time.Time
-	ran   int             // repetitions since then
-	gone  map[string]bool // candidates that have left
-	about string          // what the repetitions that come next are for
+	ran      int     // repetitions since it began
+	about    string  // what the repetitions that come next are for
 }
 
 func (s *shell) tune(ctx context.Context, w *workload, o *tuneOptions, t *tuned, args []string) error {
@@ -139,7 +130,7 @@ func (s *shell) tune(ctx context.Context, w *workload, o *tuneOptions, t *tuned,
 		each := time.Duration(t.least * float64(time.Second))
 		least := time.Duration(needed) * each
 		return hinted(badInput("--budget %s: too little for a race of two candidates and %d confirmations of each, %s of about %s; allowed: "+
-			"%s or more", study.Duration(t.limit), tune.LeastConfirmations, counted(needed, "repetition"), span(each), span(least+least/10)),
+			"%s or more", study.Duration(t.limit), tune.LeastConfirmations, unit.Counted(needed, "repetition"), span(each), span(least+least/10)),
 			"shorter repetitions, such as --set duration=10s or --set sustainable.budget=30s, take less; several times as long finds more")
 	}
 	usual, err := t.point(tune.Step{Candidate: make(tune.Candidate, len(t.question.Knobs)), Part: tune.Race})
@@ -284,10 +275,7 @@ func (t *tuned) tries(given []string, usual study.Point) error {
 		flag := "--try '" + text + "'"
 		path, list, ok := strings.Cut(text, "=")
 		path = study.AxisName(strings.TrimSpace(path))
-		values := strings.Split(list, ",")
-		for i := range values {
-			values[i] = strings.TrimSpace(values[i])
-		}
+		values := lists.Map(strings.Split(list, ","), strings.TrimSpace)
 		other := t.where[path]
 		if written := usual.Where(path); written != "" {
 			other = cmp.Or(other, written)

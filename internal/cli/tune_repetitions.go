@@ -117,9 +117,8 @@ func (t *tuned) further(ctx context.Context) ([]study.Run, error) {
 	a := t.question.Decide(records)
 	for _, s := range a.Stages {
 		for _, e := range s.Entries {
-			if e.Left != "" && !t.gone[e.Name] {
-				t.gone[e.Name] = true
-				t.say("%s leaves: %s", e.Name, e.Left)
+			if e.Left != "" {
+				t.leaves(e.Name, e.Left)
 			}
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/brokermark/brokermark/internal/bounded"
 	"github.com/brokermark/brokermark/internal/catalog"
 	"github.com/brokermark/brokermark/internal/driver"
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/render"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/suggest"
@@ -120,10 +121,7 @@ func (w *wishes) read(name string) error {
 }
 
 func (w *wishes) take(key, value *yaml.Node) error {
-	known := []string{"attach"}
-	for _, f := range wishFields {
-		known = append(known, f.name)
-	}
+	known := append([]string{"attach"}, lists.Map(wishFields, func(f wishField) string { return f.name })...)
 	at := fmt.Sprintf("%s:%d: %s", w.file, key.Line, key.Value)
 	switch {
 	case !slices.Contains(known, key.Value):

@@ -13,6 +13,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/exchange"
 	"github.com/brokermark/brokermark/internal/lab"
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/secret"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/studies"
@@ -128,11 +129,7 @@ type plan struct {
 
 // pointIDs returns the IDs of all points.
 func (p plan) pointIDs() []string {
-	var ids []string
-	for _, point := range p.points {
-		ids = append(ids, point.ID)
-	}
-	return ids
+	return lists.Map(p.points, func(point study.Point) string { return point.ID })
 }
 
 // different returns each point once, as the first study has it.
@@ -207,11 +204,8 @@ func (p plan) objectives() map[string]study.Objectives {
 
 // untouched reports whether no flag says what to run.
 func (w *workload) untouched() bool {
-	names := []string{"set", "axis", "attach"}
-	for _, a := range axisFlags {
-		names = append(names, a.name)
-	}
-	return !slices.ContainsFunc(names, w.flags.Changed)
+	names := lists.Map(axisFlags, func(a axisFlag) string { return a.name })
+	return !slices.ContainsFunc(append(names, "set", "axis", "attach"), w.flags.Changed)
 }
 
 // notes returns lines that say at which scale each study with several is run, and which secrets would cross the network as plain text.
@@ -223,11 +217,7 @@ func (p plan) notes() (out []string) {
 		}
 	}
 	for _, point := range p.points {
-		for _, line := range lab.Overheard(point.Spec) {
-			if !slices.Contains(out, line) {
-				out = append(out, line)
-			}
-		}
+		out = lists.AddNew(out, lab.Overheard(point.Spec)...)
 	}
 	return out
 }
@@ -288,9 +278,7 @@ func (w *workload) override(s *study.Study) (err error) {
 			typed = strings.Split(value.String(), ",")
 		}
 		if a.path == "topicName" || a.path == "topicPrefix" { // mine: would be a mapping in YAML
-			for i := range typed {
-				typed[i] = strconv.Quote(typed[i])
-			}
+			typed = lists.Map(typed, strconv.Quote)
 		}
 		set("--"+a.name+" "+shellWord(value.String()), a.path, typed...)
 	}
@@ -307,10 +295,8 @@ func (w *workload) override(s *study.Study) (err error) {
 		}
 	}
 	if w.flags.Changed("attach") {
-		var quoted []string // without quotes [::1]:4222 would be a list in YAML
-		for _, a := range w.attach {
-			quoted = append(quoted, strconv.Quote(strings.TrimSpace(a)))
-		}
+		// Without quotes [::1]:4222 would be a list in YAML.
+		quoted := lists.Map(w.attach, func(a string) string { return strconv.Quote(strings.TrimSpace(a)) })
 		set("--attach "+strings.Join(w.attach, ", "), "attach", "["+strings.Join(quoted, ", ")+"]")
 	}
 	if w.flags.Changed("repeat") {
