@@ -38,8 +38,8 @@ func weight(body []byte) int {
 }
 
 // nextBatch reads up to batchSize records, and few where they are large, of the given points, or of every point if there are none. It calls
-// restart before it waits for a row. The batch is empty after the last row and after an error of rows.
-func nextBatch(rows *sql.Rows, points map[string]bool, restart func()) ([]storedRecord, error) {
+// restart before it waits for a row, and sum with the bytes of each one. The batch is empty after the last row and after an error of rows.
+func nextBatch(rows *sql.Rows, points map[string]bool, restart func(), sum func(bytes int) error) ([]storedRecord, error) {
 	var batch []storedRecord
 	for size := 0; len(batch) < batchSize && size < maxBatchWeight; {
 		restart()
@@ -49,6 +49,9 @@ func nextBatch(rows *sql.Rows, points map[string]bool, restart func()) ([]stored
 		var r storedRecord
 		var pointID string
 		if err := rows.Scan(&r.id, &pointID, &r.schema, &r.body); err != nil {
+			return nil, err
+		}
+		if err := sum(1 + len(pointID) + len(r.body)); err != nil {
 			return nil, err
 		}
 		if len(points) == 0 || points[pointID] {

@@ -169,8 +169,9 @@ func each[T any](ctx context.Context, s *Store, f Filter, timeout *time.Timer, d
 	for _, id := range f.PointIDs {
 		points[id] = true
 	}
+	content := extent{store: s}
 	for {
-		batch, err := nextBatch(rows, points, func() { timeout.Reset(2 * s.patience) })
+		batch, err := nextBatch(rows, points, func() { timeout.Reset(2 * s.patience) }, content.add)
 		timeout.Stop()
 		if err != nil {
 			return err

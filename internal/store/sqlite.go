@@ -283,3 +283,30 @@ func tidy(path string, existed map[string]bool) {
 	defer db.Close()
 	_, _ = db.Exec(`SELECT count(*) FROM sqlite_master`) // fails for a user who may not write: then the files stay
 }
+
+// extent compares the bytes of the rows that were read with those of the store's file. A file in which pages lead to the same rows again and
+// again, as only a stranger makes one, would have no end.
+type extent struct {
+	store *Store
+	read  int64
+	size  int64 // of the file when it was last looked at: it grows while others append
+}
+
+// add counts a row.
+func (e *extent) add(bytes int) error {
+	if e.read += int64(bytes); e.store.backend.file == "" || e.read <= e.size {
+		return nil
+	}
+	info, err := os.Stat(e.store.backend.file)
+	if err != nil { // it was removed meanwhile
+		return nil
+	}
+	e.size = info.Size()
+	if log, err := os.Stat(e.store.backend.file + "-wal"); err == nil {
+		e.size += log.Size()
+	}
+	if e.read > e.size {
+		return e.store.problem(Corrupt, "is damaged: it holds records again and again, of more bytes than the file has")
+	}
+	return nil
+}

@@ -1,0 +1,97 @@
+package store
+
+import (
+	"database/sql"
+	"encoding/binary"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// endless makes a SQLite file of which a table has no end that is ever reached: the pages of its tree lead to one page each, a thousand times,
+// and the last of them to the table's rows. SQLite reads it without complaint.
+func endless(t *testing.T, path, table string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var size, root int
+	_, errPlain := db.Exec(`PRAGMA journal_mode = DELETE`)
+	if err := errors.Join(errPlain, db.QueryRow(`PRAGMA page_size`).Scan(&size),
+		db.QueryRow(`SELECT rootpage FROM sqlite_master WHERE name = $1`, table).Scan(&root), db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages := len(file) / size
+	inner := func(child int) []byte { // https://www.sqlite.org/fileformat2.html#b_tree_pages
+		page := make([]byte, size)
+		cells := (size - 12) / 8
+		page[0] = 5
+		binary.BigEndian.PutUint16(page[3:], uint16(cells))
+		binary.BigEndian.PutUint16(page[5:], uint16(size-5*cells))
+		binary.BigEndian.PutUint32(page[8:], uint32(child))
+		for i := range cells {
+			at := size - 5*(i+1)
+			binary.BigEndian.PutUint32(page[at:], uint32(child))
+			page[at+4] = 1
+			binary.BigEndian.PutUint16(page[12+2*i:], uint16(at))
+		}
+		return page
+	}
+	own := file[(root-1)*size : root*size]
+	file = append(file, own...)
+	copy(file[(root-1)*size:], inner(pages+4))
+	for i := range 3 {
+		file = append(file, inner(pages+1+i)...)
+	}
+	binary.BigEndian.PutUint32(file[28:], uint32(pages+4))
+	copy(file[92:96], file[24:28])
+	if err := os.WriteFile(path, file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAStoreThatHoldsItsRecordsAgainAndAgainIsDamaged(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.db")
+	s, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustAppend(t, s, Record{PointID: "x"})
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	endless(t, path, "record")
+	if s, err = OpenReadOnly(path); err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	count := 0
+	for _, failed := range s.Each(t.Context(), Filter{}) {
+		if err = failed; err == nil {
+			count++
+		}
+	}
+	if ProblemOf(err) != Corrupt || !strings.Contains(err.Error(), "of more bytes than the file has") {
+		t.Errorf("%d records, %v", count, err)
+	}
+	many := make([]string, maxPointsPerQuery+1) // which are looked for here, and none of them is there
+	if _, err := s.Records(t.Context(), Filter{PointIDs: many}); ProblemOf(err) != Corrupt {
+		t.Errorf("of points that it lacks: %v", err)
+	}
+}
+
+func TestAStoreWithVersionsWithoutEndIsDamaged(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.db")
+	closedStore(t, path)
+	endless(t, path, "brokermark_store")
+	if _, err := OpenReadOnly(path); ProblemOf(err) != Corrupt || !strings.Contains(err.Error(), "it has 2 versions instead of one") {
+		t.Errorf("got %v", err)
+	}
+}
