@@ -39,7 +39,7 @@ func TestTheLimitOfEveryLoadIsInATableAndThoseThatKeptUpAreCounted(t *testing.T)
 
 func TestAnExplanationIsBelowTheTableAndNoRowOfIt(t *testing.T) {
 	search := demo(1)[0]
-	c := explain.Case{Study: explain.StudyPrefix + "1", Cause: "client-window"}
+	c := explain.Case{Study: explain.StudyPrefix + "00000001", Cause: "client-window"}
 	for rate, want := range map[float64]string{
 		2000: "The rate moved: unconfirmed messages had no place in the window.",
 		500:  "The rate moved, but the other way",

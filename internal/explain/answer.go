@@ -3,6 +3,7 @@ package explain
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -37,8 +38,11 @@ func (c Case) Axes(change string) map[string]string {
 	return map[string]string{changeAxis: change, causeAxis: c.Limit()}
 }
 
+// ownName matches the names of the studies of this package. A user's study may begin alike.
+var ownName = regexp.MustCompile(`^` + StudyPrefix + `[0-9a-f]{8}$`)
+
 // Explains reports whether a study is one of this package: its points are no results of what they repeat.
-func Explains(studyName string) bool { return strings.HasPrefix(studyName, StudyPrefix) }
+func Explains(studyName string) bool { return ownName.MatchString(studyName) }
 
 // Cases returns the cases of which there are records.
 func Cases(records []results.Record) []Case {

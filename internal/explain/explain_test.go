@@ -29,7 +29,7 @@ func stored(c Case, rates map[string][]float64) (all []results.Record) {
 }
 
 func TestARateMovesIfItDiffersByMoreThanCountsAsNone(t *testing.T) {
-	c := Case{Study: StudyPrefix + "1", Cause: "client-window"}
+	c := Case{Study: StudyPrefix + "00000001", Cause: "client-window"}
 	usual := []float64{1000, 1010, 990}
 	for name, w := range map[string]struct {
 		with []float64
@@ -56,7 +56,7 @@ func TestARateMovesIfItDiffersByMoreThanCountsAsNone(t *testing.T) {
 }
 
 func TestACaseIsReadFromItsRecordsOnly(t *testing.T) {
-	c := Case{Study: StudyPrefix + "1"}
+	c := Case{Study: StudyPrefix + "00000001"}
 	rates := map[string][]float64{Unchanged: {1, 1, 1}, twiceTheWindow.Name: {2, 2, 2}, coreLess.Name: {0.5, 0.5, 0.5}}
 	records := append(stored(c, rates), results.Record{Study: "mine", PointID: "x"})
 	cases := Cases(records)
@@ -144,5 +144,14 @@ func TestTheCauseIsThatOfMostRepetitions(t *testing.T) {
 	kept.Spec.Measure = study.MeasureRate
 	if !KeptUp([]results.Record{kept}) || KeptUp([]results.Record{record("")}) {
 		t.Error("only a rate that came through was kept up with")
+	}
+}
+
+// What only explains a limit is left out of reports and gates; what was measured must not be.
+func TestAStudyOfAUserThatIsCalledAlikeIsNoExplanation(t *testing.T) {
+	for name, is := range map[string]bool{"explain-60b7b139": true, "explain-latency": false, "explain-": false, "my-explain-60b7b139": false, "explain-60b7b139-2": false} {
+		if Explains(name) != is {
+			t.Errorf("%s: %v", name, !is)
+		}
 	}
 }
