@@ -456,6 +456,7 @@ func TestAShardThatCannotBeIsRefused(t *testing.T) {
 		"counts from number 4398046511104 on":       sent(Sent{Producer: 1, Base: wire.MaxSeq + 1, End: 1}),
 		"counts from number 4398046511103 on":       sent(Sent{Producer: 1, Base: wire.MaxSeq, End: 2}),
 		"producer 1 is listed twice":                {Version: ShardVersion, Sent: []Sent{{Producer: 1, End: 1}, {Producer: 1, End: 2}}},
+		"its producers sent 1300 messages":          {Version: ShardVersion, Sent: []Sent{{Producer: 1, End: 800}, {Producer: 2, End: 500}}},
 		"duplicated messages below 0":               seen(Account{Duplicated: Tally{0, -1}}),
 		"reordered messages below 0":                seen(Account{Reordered: Tally{-1, 0}}),
 		"last message that came before its first":   seen(Account{First: 2, Last: 1}),

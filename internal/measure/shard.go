@@ -51,8 +51,8 @@ func (t *Trial) Shard() Shard {
 	return s
 }
 
-// addShard adds a shard to a joined trial, except for its accounts. It refuses a stream of more than maxSent messages. If it fails, the
-// trial is of no use.
+// addShard adds a shard to a joined trial, except for its accounts. It refuses streams of more than maxSent messages together: each has sets of
+// its messages, of up to a bit for each. If it fails, the trial is of no use.
 func (t *Trial) addShard(s *Shard, maxSent uint64) error {
 	switch {
 	case s.Version != ShardVersion:
@@ -69,6 +69,7 @@ func (t *Trial) addShard(s *Shard, maxSent uint64) error {
 		return err
 	}
 	listed := map[int]bool{} // producers
+	var all uint64
 	for _, sent := range s.Sent {
 		if listed[sent.Producer] {
 			return fmt.Errorf("producer %d is listed twice", sent.Producer)
@@ -76,6 +77,9 @@ func (t *Trial) addShard(s *Shard, maxSent uint64) error {
 		listed[sent.Producer] = true
 		if err := t.addSent(sent, maxSent); err != nil {
 			return err
+		}
+		if all += sent.End; all > maxSent {
+			return fmt.Errorf("its producers sent %d messages; up to %d are possible", all, maxSent)
 		}
 	}
 	for phase := range phases {
