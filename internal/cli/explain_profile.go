@@ -34,11 +34,11 @@ func (s *shell) profileRun(ctx context.Context, o runOptions, e *explained, poin
 	point.Spec.Seed ^= 1 // a point of its own, of which nothing is stored
 	point.Spec.Name, point.Spec.Label, point.ID = point.Study, point.Label, point.Spec.ID()
 	p := &profiled{explained: e, folder: filepath.Join(unstoredIn(o.store), e.about.Study), spec: point.Spec}
+	if err := makeOwn(p.folder); err != nil { // before anything in it is read: finish writes beside it
+		return err
+	}
 	if drawn, _ := filepath.Glob(filepath.Join(p.folder, "*.svg")); len(drawn) > 0 && !o.again {
 		return p.finish(s)
-	}
-	if err := makeOwn(p.folder); err != nil {
-		return err
 	}
 	e.first = "explain: one repetition with profilers, which doesn't count"
 	defer p.end()
