@@ -30,7 +30,7 @@ packages stay; it names the packages that were installed for brokers.`,
 func (s *shell) clean(dir string, yes bool) error {
 	list, err := provision.Holdings(dir)
 	if err != nil {
-		return err
+		return brokerFailed(err)
 	}
 	if len(list) == 0 {
 		fmt.Fprintf(s.out, "nothing was installed or left below %s\n", dir)

@@ -44,3 +44,22 @@ func TestCleanListsAndRemovesOnlyWhenTold(t *testing.T) {
 		t.Errorf("left behind: %v", left)
 	}
 }
+
+// Somebody else may have made the directory first, and put links there to files of whoever cleans.
+func TestCleanRemovesNothingFromADirectoryThatOthersMayChange(t *testing.T) {
+	home, precious := t.TempDir(), t.TempDir()
+	t.Setenv("BROKERMARK_HOME", home)
+	t.Setenv("TMPDIR", t.TempDir())
+	file := filepath.Join(precious, "file")
+	for _, err := range []error{os.WriteFile(file, nil, 0o600), os.Symlink(precious, filepath.Join(home, "agents")), os.Chmod(home, 0o777)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out := brokermark(t, "clean", "--yes").want(t, 3); !strings.Contains(out.err, "everybody may write to "+home) {
+		t.Errorf("got %q", out.err)
+	}
+	if _, err := os.Stat(file); err != nil {
+		t.Error(err)
+	}
+}

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"github.com/brokermark/brokermark/internal/provision"
 )
 
 // keptFor bounds how long an agent keeps a result that was not fetched, and how long a coordinator waits for an agent that fell
@@ -82,10 +84,10 @@ func makePrivate(dir string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.Mkdir(dir, 0o700); !errors.Is(err, fs.ErrExist) {
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	return nil
+	return provision.Own(dir) // another user may have made it first, and put links there
 }
 
 // release closes and unlocks the file without removing it.
@@ -102,7 +104,7 @@ func (k *kept) remove(dir string) {
 // of any agent that are too old or can't be read.
 func findLeftover(dir string, me Info) (latest *kept) {
 	files, err := filepath.Glob(filepath.Join(dir, "*"))
-	if err != nil {
+	if err != nil || provision.Own(dir) != nil {
 		return nil
 	}
 	for _, path := range files {

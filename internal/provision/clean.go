@@ -32,8 +32,14 @@ const (
 )
 
 // Holdings lists the files that certainly belong to this tool below dir: installations with their locks, directories of instances
-// with their states, and the log. It changes nothing.
+// with their states, and the log. It changes nothing. It refuses a directory that other users could change: what they put there is not to be
+// removed.
 func Holdings(dir string) ([]Holding, error) {
+	for _, below := range []string{"", "install", "run", leftDir, ResultsDir, ControlDir} {
+		if err := Own(filepath.Join(dir, below)); err != nil {
+			return nil, err
+		}
+	}
 	var list []Holding
 	locked := func(why string) func(string) (string, string) {
 		return func(path string) (string, string) { return path, whyLocked(path, why) }

@@ -1,7 +1,9 @@
 package provision
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -66,11 +68,7 @@ func NewHost(dir string, log func(format string, args ...any)) (*Host, error) {
 		return nil, err
 	}
 	for _, d := range []string{h.Dir, h.installs(), h.runs()} {
-		led, err := filepath.EvalSymlinks(d) // a link of ours may lead to another disk
-		if err == nil {
-			err = oursFromRoot(led)
-		}
-		if err != nil {
+		if err := Own(d); err != nil {
 			return nil, err
 		}
 	}
@@ -113,6 +111,22 @@ func ours(dir string, others os.FileMode) error {
 		return nil
 	}
 	return fmt.Errorf("%s change what is run from it: choose another directory with %s", who, homeVariable)
+}
+
+// Own refuses a directory in which other users could put or replace files: what is there must not be run, read, overwritten or removed. A link of
+// ours may lead to another disk. A directory that is missing is no error.
+func Own(dir string) error {
+	dir, err := filepath.Abs(dir)
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	}
+	return oursFromRoot(dir)
 }
 
 // oursFromRoot refuses a directory that other users could change, or replace by replacing a parent. Its path must have no links.
