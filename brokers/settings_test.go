@@ -71,6 +71,9 @@ func (r *read) look(n ast.Node) bool {
 		if method && called.Sel.Name == "AcksAfter" { // which asks for it itself
 			r.names[driver.AckSetting().Name] = true
 		}
+		if method && called.Sel.Name == "Changed" { // which looks at all of a topic
+			r.all = true
+		}
 		if method && called.Sel.Name == "UsesStock" {
 			r.names[driver.ModeSetting("").Name] = true
 		}

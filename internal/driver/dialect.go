@@ -21,6 +21,13 @@ type Dialect struct {
 // ConnectionSide is the side of a Phrase about a connection; it comes before producers and consumers.
 const ConnectionSide Side = "connection"
 
+// Sides of most phrases.
+var (
+	Connecting = []Side{ConnectionSide}
+	Producing  = []Side{ProducerSide}
+	Consuming  = []Side{ConsumerSide}
+)
+
 // Phrase is one setting as several client libraries write it.
 type Phrase struct {
 	Setting string // the driver's own, or one derived from the guarantee
@@ -42,6 +49,17 @@ type Pasted struct {
 	Library string
 	Text    string
 	Without []string // settings that the library doesn't have, with their values and what to do instead
+}
+
+// InForce returns the client settings that have an effect under g.
+func InForce(settings []Setting, g Guarantee, client Values) map[string]any {
+	values := map[string]any{}
+	for _, s := range settings {
+		if s.Scope == ClientScope && (s.Idle == nil || s.Idle(g, client) == "") {
+			values[s.Name] = client[s.Name]
+		}
+	}
+	return values
 }
 
 // plain values have no special meaning in any of the languages.

@@ -121,5 +121,15 @@ func (t *Texts) Set(values [][]byte, changed func(i int, text string)) {
 	}
 }
 
+// Text returns the bytes of a header that a client library returned as a string, nil if there is none of that name or it is no text.
+// They must not be changed.
+func Text[M ~map[string]V, V any](headers M, name string) []byte {
+	value, there := headers[name]
+	if text, ok := any(value).(string); ok && there {
+		return Bytes(text)
+	}
+	return nil
+}
+
 // Bytes returns the bytes of a header value that a client library returned as a string. They must not be changed.
 func Bytes(text string) []byte { return unsafe.Slice(unsafe.StringData(text), len(text)) }

@@ -28,7 +28,18 @@ func (l Limit) Least(o Limit) Limit {
 	return l
 }
 
+// Fullest is the strictest of topic settings that drop messages from a full queue: each bounds units of which a message takes so many.
+// A value below least is no bound.
+func Fullest(topic Values, least int64, units map[string]int64) (limit Limit) {
+	for name, each := range units {
+		if n := topic.Int(name); n >= least {
+			limit = limit.Least(Limit{Setting: fmt.Sprintf("%s: %d", TopicScope.path(name), n), Messages: n / each})
+		}
+	}
+	return limit
+}
+
 // OldAge is the limit of a topic setting that drops messages of this age.
 func OldAge(name string, value any, age time.Duration) Limit {
-	return Limit{AgeSetting: fmt.Sprintf("%s.%s: %v", TopicScope, name, value), Age: age}
+	return Limit{AgeSetting: fmt.Sprintf("%s: %v", TopicScope.path(name), value), Age: age}
 }

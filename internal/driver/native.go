@@ -1,6 +1,11 @@
 package driver
 
-import "strings"
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
 
 // Side says to which part a Native belongs.
 type Side string
@@ -20,6 +25,14 @@ type Native struct {
 	Value string // "all"; empty where it isn't a value but something done, such as "publisher confirms"
 	// When names the words under which it is set, if a row of the matrix has several: "ordered", "replicas 3".
 	When string
+}
+
+// TopicNatives are the arguments with which a topic is declared.
+func TopicNatives(arguments map[string]any) (list []Native) {
+	for _, name := range slices.Sorted(maps.Keys(arguments)) {
+		list = append(list, Native{Side: TopicSide, Name: name, Value: fmt.Sprint(arguments[name])})
+	}
+	return list
 }
 
 // String writes the setting as name=value: acks=all.

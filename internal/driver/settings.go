@@ -131,6 +131,24 @@ var ofSpec = map[string]string{
 	"security.protocol": "tls, with user or login for SASL", "sasl.username": "user", "ssl.ca.location": "caFile", "ssl.truststore.location": "caFile",
 }
 
+// Completed returns the settings asked for, and those defaults that they don't have.
+func Completed(asked, defaults map[string]any) map[string]any {
+	all := maps.Clone(defaults)
+	maps.Copy(all, asked)
+	return all
+}
+
+// Changed returns the topic settings that differ from their defaults.
+func Changed(settings []Setting, topic Values) map[string]any {
+	changed := map[string]any{}
+	for _, s := range settings {
+		if s.Scope == TopicScope && topic[s.Name] != s.Default {
+			changed[s.Name] = topic[s.Name]
+		}
+	}
+	return changed
+}
+
 // Flatten turns nested settings into a flat map by dotted paths.
 func Flatten(settings map[string]any) map[string]any {
 	flat := map[string]any{}

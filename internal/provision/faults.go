@@ -90,10 +90,10 @@ func (in *Instance) NodeOf(ctx context.Context, target string) ([]int, error) {
 		}
 		return all, nil
 	case "leader":
+		if len(in.members) == 1 {
+			return []int{1}, nil
+		}
 		if in.cluster.Recipe.Leader == nil {
-			if len(in.members) == 1 {
-				return []int{1}, nil
-			}
 			return nil, &ErrRefused{Broker: in.Broker(), Reason: "which node leads is not known for this broker; name a node by number"}
 		}
 		leader, err := in.cluster.Recipe.Leader(ctx, in.cluster)

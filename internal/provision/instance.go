@@ -66,7 +66,7 @@ func (in *Instance) Nodes() int { return len(in.members) }
 func (in *Instance) Addresses() []string {
 	var list []string
 	for _, m := range in.members {
-		list = append(list, address(m.node.Ports["client"]))
+		list = append(list, m.node.Address())
 	}
 	return list
 }

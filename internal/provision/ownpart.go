@@ -74,5 +74,8 @@ func (p OwnPart[S]) main([]string) int {
 // Name returns the node's name, unique on this machine.
 func (n *Node) Name() string { return fmt.Sprintf("%s-%d", n.Cluster.ID, n.ID) }
 
-// Address returns the address of the node's port "client".
-func (n *Node) Address() string { return address(n.Ports["client"]) }
+// Address returns the address at which the node listens for clients.
+func (n *Node) Address() string { return n.At("client") }
+
+// At returns the address of the node's port of that name.
+func (n *Node) At(port string) string { return address(n.Ports[port]) }

@@ -71,13 +71,7 @@ func launch(j job, log *os.File, locks []*os.File) (*process, error) {
 
 // supervisorEnvironment returns the few variables of the caller that Go's runtime reads; the others may hold secrets.
 func supervisorEnvironment() []string {
-	env := []string{"PATH=" + usualPath}
-	for _, name := range []string{"GORACE", "GOCOVERDIR"} {
-		if value, ok := os.LookupEnv(name); ok {
-			env = append(env, name+"="+value)
-		}
-	}
-	return env
+	return append([]string{"PATH=" + usualPath}, handed([]string{"GORACE", "GOCOVERDIR"})...)
 }
 
 // follow waits for the supervisor's last report. A killed supervisor sends none: the kernel has then killed the broker's main

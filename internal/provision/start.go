@@ -258,7 +258,7 @@ func (in *Instance) prepare(o Options) (err error) {
 			}
 		}
 		if o.Far != nil {
-			if n.Far, err = o.Far(address(n.Ports[c.Recipe.Far])); err != nil {
+			if n.Far, err = o.Far(n.At(c.Recipe.Far)); err != nil {
 				return err
 			}
 		}

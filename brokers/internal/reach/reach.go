@@ -3,16 +3,13 @@
 package reach
 
 import (
-	"net"
-	"strconv"
-
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
 // Node returns the node's client port, with the certificates and the login that the node demands.
 func Node(n *provision.Node) (driver.Target, error) {
-	t := driver.Target{Addresses: []string{net.JoinHostPort("127.0.0.1", strconv.Itoa(n.Ports["client"]))}, Version: n.Cluster.Version}
+	t := driver.Target{Addresses: []string{n.Address()}, Version: n.Cluster.Version}
 	if l := n.Cluster.Login; l != nil {
 		t.User, t.Password = l.User, l.Password
 	}
