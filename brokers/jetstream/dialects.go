@@ -14,12 +14,6 @@ var dialects = []driver.Dialect{
 	{Library: "Go (nats.go)", Words: 1, Comment: "//"},
 }
 
-var (
-	connecting = []driver.Side{driver.ConnectionSide}
-	producing  = []driver.Side{driver.ProducerSide}
-	consuming  = []driver.Side{driver.ConsumerSide}
-)
-
 // phrases are settings in the form of each library, with times in milliseconds.
 func phrases(fetching bool) []driver.Phrase {
 	atOnce := []string{"ConsumeOptions.builder().batchSize(%s)", "jetstream.PullMaxMessages(%s)"}
@@ -33,32 +27,32 @@ func phrases(fetching bool) []driver.Phrase {
 		beats[1] = "jetstream.FetchHeartbeat(%s * time.Millisecond)"
 	}
 	return []driver.Phrase{
-		{Setting: "WriteBufferSize", Sides: connecting, Words: []string{"Options.builder().bufferSize(%s)", "nats.WriteBufferSize(%s)"}},
-		{Setting: "ReconnectBufSize", Sides: connecting, Words: []string{"Options.builder().reconnectBufferSize(%s)", "nats.ReconnectBufSize(%s)"}, Values: map[string][]string{"-1": {"0", "-1"}, "0": {"0", "-1"}}},
-		{Setting: "ReconnectWait", Sides: connecting, Words: []string{"Options.builder().reconnectWait(Duration.ofMillis(%s))", "nats.ReconnectWait(%s * time.Millisecond)"}},
-		{Setting: "PingInterval", Sides: connecting, Words: []string{"Options.builder().pingInterval(Duration.ofMillis(%s))", "nats.PingInterval(%s * time.Millisecond)"}},
+		{Setting: "WriteBufferSize", Sides: driver.Connecting, Words: []string{"Options.builder().bufferSize(%s)", "nats.WriteBufferSize(%s)"}},
+		{Setting: "ReconnectBufSize", Sides: driver.Connecting, Words: []string{"Options.builder().reconnectBufferSize(%s)", "nats.ReconnectBufSize(%s)"}, Values: map[string][]string{"-1": {"0", "-1"}, "0": {"0", "-1"}}},
+		{Setting: "ReconnectWait", Sides: driver.Connecting, Words: []string{"Options.builder().reconnectWait(Duration.ofMillis(%s))", "nats.ReconnectWait(%s * time.Millisecond)"}},
+		{Setting: "PingInterval", Sides: driver.Connecting, Words: []string{"Options.builder().pingInterval(Duration.ofMillis(%s))", "nats.PingInterval(%s * time.Millisecond)"}},
 		{
-			Setting: "PublishAsyncTimeout", Sides: producing, Words: []string{"", "jetstream.WithPublishAsyncTimeout(%s * time.Millisecond)"},
+			Setting: "PublishAsyncTimeout", Sides: driver.Producing, Words: []string{"", "jetstream.WithPublishAsyncTimeout(%s * time.Millisecond)"},
 			Else: "the application sends again what is not confirmed after so many ms",
 		},
-		{Setting: "Nats-Msg-Id", Sides: producing, Words: []string{"PublishOptions.builder().messageId(…) // %s", "jetstream.WithMsgID(…) // %s"}},
-		{Setting: "consumer", Sides: consuming, Words: []string{"%s", "%s"}, Values: map[string][]string{
+		{Setting: "Nats-Msg-Id", Sides: driver.Producing, Words: []string{"PublishOptions.builder().messageId(…) // %s", "jetstream.WithMsgID(…) // %s"}},
+		{Setting: "consumer", Sides: driver.Consuming, Words: []string{"%s", "%s"}, Values: map[string][]string{
 			durable: {"ConsumerConfiguration.builder().durable(…)", "jetstream.ConsumerConfig{Durable: …}"},
 			ordered: {"streamContext.createOrderedConsumer(new OrderedConsumerConfiguration())", "stream.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{})"},
 		}},
-		{Setting: "AckPolicy", Sides: consuming, Words: []string{"ConsumerConfiguration.builder().ackPolicy(AckPolicy.%s)", "jetstream.ConsumerConfig{AckPolicy: jetstream.%sPolicy}"}, Values: map[string][]string{
+		{Setting: "AckPolicy", Sides: driver.Consuming, Words: []string{"ConsumerConfiguration.builder().ackPolicy(AckPolicy.%s)", "jetstream.ConsumerConfig{AckPolicy: jetstream.%sPolicy}"}, Values: map[string][]string{
 			"AckExplicit": {"Explicit", "AckExplicit"}, "AckAll": {"All", "AckAll"}, "AckNone": {"None", "AckNone"},
 		}},
-		{Setting: "AckWait", Sides: consuming, Words: []string{"ConsumerConfiguration.builder().ackWait(%s)", "jetstream.ConsumerConfig{AckWait: %s * time.Millisecond}"}},
-		{Setting: "MaxAckPending", Sides: consuming, Words: []string{"ConsumerConfiguration.builder().maxAckPending(%s)", "jetstream.ConsumerConfig{MaxAckPending: %s}"}},
-		{Setting: "consume", Sides: consuming, Words: []string{"%s", "%s"}, Values: map[string][]string{
+		{Setting: "AckWait", Sides: driver.Consuming, Words: []string{"ConsumerConfiguration.builder().ackWait(%s)", "jetstream.ConsumerConfig{AckWait: %s * time.Millisecond}"}},
+		{Setting: "MaxAckPending", Sides: driver.Consuming, Words: []string{"ConsumerConfiguration.builder().maxAckPending(%s)", "jetstream.ConsumerConfig{MaxAckPending: %s}"}},
+		{Setting: "consume", Sides: driver.Consuming, Words: []string{"%s", "%s"}, Values: map[string][]string{
 			callback: {"consumerContext.consume(consumeOptions, handler)", "consumer.Consume(handler, options...)"},
 			fetch:    {"consumerContext.fetch(fetchConsumeOptions)", driver.NoLine},
 		}},
-		{Setting: "PullMaxMessages", Sides: consuming, Words: atOnce},
-		{Setting: "PullMaxBytes", Sides: consuming, Words: bytes},
-		{Setting: "PullExpiry", Sides: consuming, Words: expiry},
-		{Setting: "PullHeartbeat", Sides: consuming, Words: beats, Else: "jnats derives it from the expiry"},
+		{Setting: "PullMaxMessages", Sides: driver.Consuming, Words: atOnce},
+		{Setting: "PullMaxBytes", Sides: driver.Consuming, Words: bytes},
+		{Setting: "PullExpiry", Sides: driver.Consuming, Words: expiry},
+		{Setting: "PullHeartbeat", Sides: driver.Consuming, Words: beats, Else: "jnats derives it from the expiry"},
 	}
 }
 
@@ -68,14 +62,10 @@ var elsewhere = []string{"mode", "consumer.ack", "monitor"}
 
 // pasted implements driver.Kind.Pasted, with the effective values of auto. It leaves out settings without effect.
 func pasted(g driver.Guarantee, v driver.Values, _ int) []driver.Pasted {
-	inForce := map[string]any{}
-	for _, s := range slices.Concat(clientSettings, natsio.ClientSettings) {
-		if s.Idle != nil && s.Idle(g, v) != "" {
-			continue
-		}
-		inForce[s.Name] = v[s.Name]
-		if t, ok := v[s.Name].(time.Duration); ok {
-			inForce[s.Name] = max(1, t.Milliseconds())
+	inForce := driver.InForce(slices.Concat(clientSettings, natsio.ClientSettings), g, v)
+	for name, value := range inForce {
+		if t, ok := value.(time.Duration); ok {
+			inForce[name] = max(1, t.Milliseconds())
 		}
 	}
 	policy, _ := ackPolicy(g, v)

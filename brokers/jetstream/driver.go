@@ -137,11 +137,8 @@ func (s *session) Setup(ctx context.Context, t driver.Topology) error {
 	for _, name := range t.Subscriptions {
 		s.subscriptions = append(s.subscriptions, entityName(name))
 	}
-	for _, topic := range t.Topics {
-		if err := natsio.CheckSubject(topic.Name); err != nil {
-			return err
-		}
-		s.subjects = append(s.subjects, topic.Name)
+	if s.subjects, err = natsio.Subjects(t.Topics); err != nil {
+		return err
 	}
 	if t.Found {
 		return s.find(ctx, js, t)
@@ -224,11 +221,11 @@ func (s *session) producer(c driver.ProducerConfig, r driver.Receipts) (driver.P
 	if err != nil {
 		return nil, err
 	}
-	if err := natsio.CheckSize(w.Conn(), sized(s.config.Guarantee, c.MaxBytes)); err != nil {
+	if err := natsio.CheckSize(w.Conn, sized(s.config.Guarantee, c.MaxBytes)); err != nil {
 		w.Close()
 		return nil, err
 	}
-	p := &producer{window: w, watch: socket.NewWatch(w.Conn().Cut), subjects: s.subjects, receipts: r}
+	p := &producer{window: w, watch: socket.NewWatch(w.Conn.Cut), subjects: s.subjects, receipts: r}
 	var id nats.Header
 	if s.config.Guarantee.Delivery == driver.ExactlyOnce {
 		p.ids = newIDs(c.InFlight)

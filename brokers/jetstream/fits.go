@@ -7,6 +7,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/brokermark/brokermark/brokers/internal/natsio"
+	"github.com/brokermark/brokermark/brokers/internal/reach"
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
@@ -94,11 +95,7 @@ func (s *session) follows() bool {
 // followsOn refuses order, and AckPolicy all, on a server version that can't set a consumer back.
 func followsOn(policy jetstream.AckPolicy, g driver.Guarantee, version string) error {
 	all := policy == jetstream.AckAllPolicy
-	if g.Delivery == driver.AtMostOnce || g.Ordering != driver.Ordered && !all {
-		return nil
-	}
-	var major, minor int
-	if _, err := fmt.Sscanf(version, "%d.%d", &major, &minor); err == nil && (major > 2 || major == 2 && minor >= 14) {
+	if g.Delivery == driver.AtMostOnce || g.Ordering != driver.Ordered && !all || reach.AtLeast(version, 2, 14) {
 		return nil
 	}
 	const needs = "unless the consumer is set back, which needs nats-server 2.14; this is %q"

@@ -23,7 +23,7 @@ func inSync(ctx context.Context, c *provision.Cluster) (int, error) {
 		}
 		for _, account := range js.AccountDetails {
 			for _, s := range account.Streams {
-				if s.Config == nil || s.Config.Replicas < 2 || s.Cluster == nil || s.Cluster.Leader != natsio.ServerName(n) {
+				if s.Config == nil || s.Config.Replicas < 2 || s.Cluster == nil || s.Cluster.Leader != n.Name() {
 					continue
 				}
 				current := 1

@@ -40,7 +40,7 @@ func formed(ctx context.Context, c *provision.Cluster) error {
 		if js.Meta == nil || js.Meta.Leader == "" || js.Meta.Size != len(c.Nodes) {
 			return fmt.Errorf("node %d knows no leader of all %d nodes", n.ID, len(c.Nodes))
 		}
-		if js.Meta.Leader != natsio.ServerName(n) {
+		if js.Meta.Leader != n.Name() {
 			continue
 		}
 		for _, peer := range js.Meta.Replicas {
@@ -55,9 +55,6 @@ func formed(ctx context.Context, c *provision.Cluster) error {
 // leader is the node that leads the first stream, because its loss affects producers; without a replicated stream it is the meta
 // leader, which places streams.
 func leader(ctx context.Context, c *provision.Cluster) (int, error) {
-	if len(c.Nodes) == 1 {
-		return 1, nil
-	}
 	var last error
 	placing := ""
 	for _, n := range c.Nodes {
@@ -85,7 +82,7 @@ func leader(ctx context.Context, c *provision.Cluster) (int, error) {
 
 func node(c *provision.Cluster, name string) (int, error) {
 	for _, n := range c.Nodes {
-		if natsio.ServerName(n) == name {
+		if n.Name() == name {
 			return n.ID, nil
 		}
 	}

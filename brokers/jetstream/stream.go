@@ -53,12 +53,7 @@ func keeps(_, topic driver.Values, size int64) driver.Limit {
 	if topic.String("discard") != "old" {
 		return limit
 	}
-	for name, each := range map[string]int64{"max_msgs": 1, "max_bytes": size + beside} {
-		if n := topic.Int(name); n > 0 {
-			limit = limit.Least(driver.Limit{Setting: fmt.Sprintf("topicConfig.%s: %d", name, n), Messages: n / each})
-		}
-	}
-	return limit
+	return limit.Least(driver.Fullest(topic, 1, map[string]int64{"max_msgs": 1, "max_bytes": size + beside}))
 }
 
 var (

@@ -80,104 +80,82 @@ func configure(_ context.Context, n *provision.Node) error {
 	if cluster, ok := all["cluster"].(natsio.Block); ok && n.Cluster.Version == old {
 		delete(cluster, "name") // the NATS server inside doesn't know it, and ends because of it
 	}
-	streaming, err := streaming(n, inner)
-	if err != nil {
+	if all["streaming"], err = streaming(n, inner); err != nil {
 		return err
 	}
-	return n.Write(confFile, []byte(all.String()+streaming))
+	return n.Write(confFile, []byte(all.String()))
 }
 
 const confFile = "stan.conf"
 
 func conf(n *provision.Node) string { return filepath.Join(n.Dir, confFile) }
 
-// streaming is the block with what makes the node ours, and settings.
-func streaming(n *provision.Node, settings map[string]any) (string, error) {
-	values := map[string]string{
-		"cluster_id": quoted("test-cluster"), "store": quoted("file"), "dir": quoted(filepath.Join(n.Data, "store")),
-		// The server's own 100 is soon reached by the channels of points that share it: nothing but the server's end
-		// removes one.
-		"store_limits.max_channels": "0",
-	}
-	c := n.Cluster
-	if t := c.TLS; t != nil { // of the server's own connections to itself
-		values["tls.client_cert"], values["tls.client_key"], values["tls.client_ca"] = quoted(t.ClientCert), quoted(t.ClientKey), quoted(t.CA)
-	}
-	if len(c.Nodes) > 1 {
-		var peers []string
-		for _, m := range c.Nodes {
-			peers = append(peers, quoted(natsio.ServerName(m)))
-		}
-		values["cluster.node_id"], values["cluster.peers"] = quoted(natsio.ServerName(n)), "["+strings.Join(peers, ", ")+"]"
-		values["cluster.log_path"] = quoted(filepath.Join(n.Data, "raft"))
-	}
+// streaming is the block with settings, and what makes the node ours.
+func streaming(n *provision.Node, settings map[string]any) (natsio.Block, error) {
+	c, all := n.Cluster, natsio.Block{}
 	for _, name := range slices.Sorted(maps.Keys(settings)) {
 		kind, ok := native[name]
 		if !ok {
-			return "", &provision.ErrSetting{Name: block + name, Reason: "set by the recipe, or unknown; known: " + strings.Join(slices.Sorted(maps.Keys(native)), ", ")}
+			return nil, &provision.ErrSetting{Name: block + name, Reason: "set by the recipe, or unknown; known: " + strings.Join(slices.Sorted(maps.Keys(native)), ", ")}
 		}
 		if slices.Contains(newer, name) && c.Version == old {
-			return "", &provision.ErrSetting{Name: block + name, Reason: "version " + old + " doesn't know it"}
+			return nil, &provision.ErrSetting{Name: block + name, Reason: "version " + old + " doesn't know it"}
 		}
 		if strings.HasPrefix(name, "cluster.") && len(c.Nodes) == 1 {
-			return "", &provision.ErrSetting{Name: block + name, Reason: "one node is no cluster"}
+			return nil, &provision.ErrSetting{Name: block + name, Reason: "one node is no cluster"}
 		}
-		text, err := rendered(kind, settings[name])
+		value, err := typed(kind, settings[name])
 		if err != nil {
-			return "", &provision.ErrSetting{Name: block + name, Reason: err.Error()}
+			return nil, &provision.ErrSetting{Name: block + name, Reason: err.Error()}
 		}
-		values[name] = text
+		if err := all.Set(name, value); err != nil {
+			return nil, err
+		}
 	}
-	if len(c.Nodes) > 1 && strings.EqualFold(values["store"], quoted("memory")) {
-		return "", &provision.ErrSetting{Name: block + "store", Reason: "the server has no cluster with a memory store"}
+	if len(c.Nodes) > 1 && all["store"] == "memory" {
+		return nil, &provision.ErrSetting{Name: block + "store", Reason: "the server has no cluster with a memory store"}
 	}
-	return nested(values), nil
+	own := map[string]any{
+		"cluster_id": "test-cluster", "store": "file", "dir": filepath.Join(n.Data, "store"),
+		// The server's own 100 is soon reached by the channels of points that share it: nothing but the server's end
+		// removes one.
+		"store_limits.max_channels": 0,
+	}
+	if t := c.TLS; t != nil { // of the server's own connections to itself
+		own["tls.client_cert"], own["tls.client_key"], own["tls.client_ca"] = t.ClientCert, t.ClientKey, t.CA
+	}
+	if len(c.Nodes) > 1 {
+		var peers []any
+		for _, m := range c.Nodes {
+			peers = append(peers, m.Name())
+		}
+		own["cluster.node_id"], own["cluster.peers"], own["cluster.log_path"] = n.Name(), peers, filepath.Join(n.Data, "raft")
+	}
+	for name, value := range own {
+		_ = all.Set(name, value) // unless something else was asked for
+	}
+	return all, nil
 }
 
-func quoted(text string) string { return strconv.Quote(text) }
-
-// rendered is value in the syntax that the server wants for its kind.
-func rendered(kind string, value any) (string, error) {
-	text := fmt.Sprint(value)
-	if f, ok := value.(float64); ok {
-		text = strconv.FormatFloat(f, 'f', -1, 64)
-	}
-	var err error
+// typed is value as the server wants it for its kind.
+func typed(kind string, value any) (v any, err error) {
+	text := provision.Text(value)
 	switch kind {
 	case aBool:
-		_, err = strconv.ParseBool(text)
+		v, err = strconv.ParseBool(text)
 	case aNumber:
-		_, err = strconv.ParseInt(text, 10, 64)
+		v, err = strconv.ParseInt(text, 10, 64)
 	case aDuration:
-		_, err = time.ParseDuration(text)
-		text = quoted(text)
+		var d time.Duration
+		d, err = time.ParseDuration(text)
+		v = d.String()
 	case aWord:
-		if text != "file" && text != "memory" {
-			return "", fmt.Errorf("%q is not file or memory", text)
+		if v = text; text != "file" && text != "memory" {
+			return nil, fmt.Errorf("%q is not file or memory", text)
 		}
-		return quoted(text), nil
 	}
 	if err != nil {
-		return "", fmt.Errorf("%v is not %s", value, kind)
+		return nil, fmt.Errorf("%v is not %s", value, kind)
 	}
-	return text, nil
-}
-
-// nested is the block of values, whose names have at most one dot.
-func nested(values map[string]string) string {
-	blocks := map[string]string{}
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		inside, last := "", name
-		if before, after, ok := strings.Cut(name, "."); ok {
-			inside, last = before, after
-		}
-		blocks[inside] += last + ": " + values[name] + "\n"
-	}
-	text := "streaming: {\n" + blocks[""]
-	for _, name := range slices.Sorted(maps.Keys(blocks)) {
-		if name != "" {
-			text += name + ": {\n" + blocks[name] + "}\n"
-		}
-	}
-	return text + "}\n"
+	return v, nil
 }

@@ -119,11 +119,9 @@ func (d *driving) Setup(ctx context.Context, t driver.Topology) error {
 	if err := cmp.Or(fits(d.config, t.Shape()), d.kept(ctx)); err != nil {
 		return err
 	}
-	for _, topic := range t.Topics {
-		if err := natsio.CheckSubject(topic.Name); err != nil {
-			return err
-		}
-		d.subjects = append(d.subjects, topic.Name)
+	var err error
+	if d.subjects, err = natsio.Subjects(t.Topics); err != nil {
+		return err
 	}
 	for _, name := range t.Subscriptions {
 		if name == "" || strings.ContainsAny(name, ": \t\r\n") {

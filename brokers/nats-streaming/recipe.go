@@ -5,9 +5,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"net"
 	"path/filepath"
-	"strconv"
 
 	"github.com/brokermark/brokermark/brokers/internal/natsio"
 	"github.com/brokermark/brokermark/brokers/internal/reach"
@@ -37,7 +35,7 @@ func recipe() *provision.Recipe {
 		},
 		Configure: configure, Command: command, Ready: ready, Formed: formed, Leader: leader,
 		Endpoints: func(n *provision.Node) map[string]string {
-			return map[string]string{"monitor": "http://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(n.Ports["monitor"]))}
+			return map[string]string{"monitor": "http://" + n.At("monitor")}
 		},
 	}
 }
@@ -49,14 +47,8 @@ func command(n *provision.Node) (provision.Command, error) {
 // ready asks the monitoring port for the name of the nats-server inside, which is this instance's alone, and for the
 // streaming server, which has no page before it has started.
 func ready(ctx context.Context, n *provision.Node) error {
-	var inside struct {
-		Name string `json:"server_name"`
-	}
-	if err := natsio.Monitor(ctx, n, "/varz", &inside); err != nil {
+	if err := natsio.Ready(ctx, n); err != nil {
 		return err
-	}
-	if inside.Name != natsio.ServerName(n) {
-		return fmt.Errorf("port %d belongs to the server %q, want %q", n.Ports["monitor"], inside.Name, natsio.ServerName(n))
 	}
 	if _, err := role(ctx, n); err != nil || len(n.Cluster.Nodes) > 1 {
 		return err
@@ -110,16 +102,11 @@ func formed(ctx context.Context, c *provision.Cluster) error {
 }
 
 func leader(ctx context.Context, c *provision.Cluster) (int, error) {
-	if len(c.Nodes) == 1 {
-		return 1, nil
-	}
-	var all error
-	for _, n := range c.Nodes {
+	return provision.Ask(c, func(n *provision.Node) (int, error) {
 		r, err := role(ctx, n)
-		if r == "Leader" {
-			return n.ID, nil
+		if err == nil && r != "Leader" {
+			err = fmt.Errorf("node %d doesn't lead", n.ID)
 		}
-		all = errors.Join(all, err) // a node that is down can't be asked, and doesn't lead
-	}
-	return 0, errors.Join(errors.New("no node leads"), all)
+		return n.ID, err
+	})
 }

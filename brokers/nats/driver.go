@@ -93,11 +93,9 @@ func (s *session) Setup(_ context.Context, t driver.Topology) error {
 	if err := fits(s.config, t.Shape()); err != nil {
 		return err
 	}
-	for _, topic := range t.Topics {
-		if err := natsio.CheckSubject(topic.Name); err != nil {
-			return err
-		}
-		s.subjects = append(s.subjects, topic.Name)
+	var err error
+	if s.subjects, err = natsio.Subjects(t.Topics); err != nil {
+		return err
 	}
 	for _, name := range t.Subscriptions {
 		if name == "" || strings.ContainsAny(name, " \t\r\n") {
@@ -153,4 +151,9 @@ func (s *session) Dropped() int64 { return s.dialer.Dropped() }
 func (s *session) Close() error {
 	s.conn.Shut()
 	return nil
+}
+
+// Describe implements driver.Describer, by the server's data from the beginning of a connection.
+func (s *session) Describe(context.Context) (driver.Description, error) {
+	return s.conn.Describe(), nil
 }

@@ -26,6 +26,17 @@ func CheckSubject(topic string) error {
 	return nil
 }
 
+// Subjects returns the names of the topics, each of which can be published to as a subject.
+func Subjects(topics []driver.Topic) (subjects []string, err error) {
+	for _, topic := range topics {
+		if err := CheckSubject(topic.Name); err != nil {
+			return nil, err
+		}
+		subjects = append(subjects, topic.Name)
+	}
+	return subjects, nil
+}
+
 // CheckSize reports whether the server that c is connected to takes payloads of size bytes.
 func CheckSize(c *Conn, size int) error {
 	return fitsSize(size, c.MaxPayload())

@@ -35,11 +35,11 @@ func Compose(n *provision.Node, own Block, settings map[string]any) (Block, erro
 	all := common(n)
 	maps.Copy(all, own)
 	for _, path := range slices.Sorted(maps.Keys(settings)) {
-		if err := all.set(path, settings[path]); err != nil {
+		if err := all.Set(path, settings[path]); err != nil {
 			return nil, err
 		}
 		alone := Block{}
-		if err := alone.set(path, settings[path]); err != nil {
+		if err := alone.Set(path, settings[path]); err != nil {
 			return nil, err
 		}
 		read, err := parse(alone)
@@ -73,9 +73,9 @@ func file(n *provision.Node) string { return filepath.Join(n.Dir, fileName) }
 func common(n *provision.Node) Block {
 	c := n.Cluster
 	all := Block{
-		"server_name": ServerName(n),
-		"listen":      address(n.Ports["client"]),
-		"http":        address(n.Ports["monitor"]),
+		"server_name": n.Name(),
+		"listen":      n.Address(),
+		"http":        n.At("monitor"),
 	}
 	if c.TLS != nil {
 		all["tls"] = Block{"cert_file": c.TLS.Cert, "key_file": c.TLS.Key, "ca_file": c.TLS.CA, "verify": c.TLS.Mutual}
@@ -84,14 +84,14 @@ func common(n *provision.Node) Block {
 		all["authorization"] = Block{"user": c.Login.User, "password": c.Login.Password}
 	}
 	if len(c.Nodes) > 1 {
-		inner, login := Block{"name": c.ID, "listen": address(n.Ports["route"])}, ""
+		inner, login := Block{"name": c.ID, "listen": n.At("route")}, ""
 		if c.Login != nil || c.TLS != nil && c.TLS.Mutual { // or any other server could join the cluster
 			secret := routeSecret(c)
 			inner["authorization"], login = Block{"user": routeUser, "password": secret}, routeUser+":"+secret+"@"
 		}
 		var routes []any
 		for _, m := range c.Nodes {
-			routes = append(routes, "nats://"+login+address(m.Ports["route"]))
+			routes = append(routes, "nats://"+login+m.At("route"))
 		}
 		inner["routes"] = routes
 		all["cluster"] = inner
@@ -112,11 +112,6 @@ func routeSecret(c *provision.Cluster) string {
 	return c.Facts[routeUser]
 }
 
-// ServerName returns n's name for itself.
-func ServerName(n *provision.Node) string { return fmt.Sprintf("%s-%d", n.Cluster.ID, n.ID) }
-
-func address(port int) string { return "127.0.0.1:" + strconv.Itoa(port) }
-
 // known returns the name in b that the server takes for the same, whatever the case of its letters; else name.
 func (b Block) known(name string) string {
 	for there := range b {
@@ -134,8 +129,8 @@ func ours(o *server.Options) bool {
 		o.Cluster.Port != 0 || o.Gateway.Port != 0 || o.LeafNode.Port != 0 || o.Websocket.Port != 0 || o.MQTT.Port != 0
 }
 
-// set puts v at path, unless the recipe has put something there.
-func (b Block) set(path string, v any) error {
+// Set puts v at path, unless the recipe has put something there.
+func (b Block) Set(path string, v any) error {
 	at := b
 	names := strings.Split(path, ".")
 	for _, name := range names[:len(names)-1] {

@@ -72,7 +72,7 @@ func TestNoSettingThatNeedsNoTrustIsOurs(t *testing.T) {
 		accepted := false
 		for _, v := range []any{1, "1s", "45s", true, "1MB", "s2_fast"} {
 			alone := Block{}
-			if err := alone.set(name, v); err != nil {
+			if err := alone.Set(name, v); err != nil {
 				t.Fatal(err)
 			}
 			read, err := parse(alone)

@@ -154,7 +154,7 @@ func (d *Dialer) dial(addresses []string, name string, lost func(error), closed 
 		}),
 	}, d.options...)
 	c.dialer.Timeout = d.budget
-	nc, err := nats.Connect(strings.Join(urls(addresses), ","), options...)
+	nc, err := nats.Connect("nats://"+strings.Join(addresses, ",nats://"), options...)
 	if err != nil {
 		return nil, d.explain(addresses, err)
 	}
@@ -169,14 +169,6 @@ func (d *Dialer) report(name string, s *nats.Subscription, err error) {
 	}
 	d.drops.watch(s)
 	d.Logf("%s: subscription to %s: %v", name, s.Subject, err)
-}
-
-func urls(addresses []string) []string {
-	out := make([]string, len(addresses))
-	for i, a := range addresses {
-		out[i] = "nats://" + a
-	}
-	return out
 }
 
 // explain distinguishes a refusal from a connection that failed otherwise.
@@ -318,4 +310,11 @@ func (c *Conn) Shut() {
 	cut := time.AfterFunc(shutBudget, c.Cut)
 	defer cut.Stop()
 	c.Close()
+}
+
+// Describe returns the server's data from the beginning of the connection.
+func (c *Conn) Describe() driver.Description {
+	return driver.Description{
+		Product: "NATS", Version: c.ConnectedServerVersion(), Settings: map[string]any{"max_payload": c.MaxPayload()},
+	}
 }

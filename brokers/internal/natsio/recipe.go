@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -35,22 +36,24 @@ func Recipe(own func(n *provision.Node) Block) *provision.Recipe {
 			return provision.Command{Program: program, Args: args}, nil
 		},
 		Profiler: &provision.Profiler{Name: "pprof", File: "profile.pb.gz"},
-		Ready:    ready,
+		Ready:    Ready,
 		Formed:   Routed,
 		Endpoints: func(n *provision.Node) map[string]string {
-			return map[string]string{"monitor": "http://" + address(n.Ports["monitor"])}
+			return map[string]string{"monitor": "http://" + n.At("monitor")}
 		},
 	}
 }
 
-// ready asks the monitoring port for the server's name: another instance's port answers with another one.
-func ready(ctx context.Context, n *provision.Node) error {
-	var v server.Varz
+// Ready asks the monitoring port for the server's name: another instance's port answers with another one.
+func Ready(ctx context.Context, n *provision.Node) error {
+	var v struct {
+		Name string `json:"server_name"`
+	}
 	if err := Monitor(ctx, n, "/varz", &v); err != nil {
 		return err
 	}
-	if v.Name != ServerName(n) {
-		return fmt.Errorf("port %d belongs to the server %q, want %q", n.Ports["monitor"], v.Name, ServerName(n))
+	if v.Name != n.Name() {
+		return fmt.Errorf("port %d belongs to the server %q, want %q", n.Ports["monitor"], v.Name, n.Name())
 	}
 	return nil
 }
@@ -82,7 +85,7 @@ func peers(z server.Routez) int {
 
 // Monitor reads one page of n's monitoring port.
 func Monitor(ctx context.Context, n *provision.Node, page string, into any) error {
-	return Read(ctx, "http://"+address(n.Ports["monitor"])+page, into)
+	return Read(ctx, "http://"+n.At("monitor")+page, into)
 }
 
 // No connection is kept: its goroutines would outlive the caller.
@@ -108,3 +111,10 @@ func Read(ctx context.Context, url string, into any) error {
 	}
 	return json.Unmarshal(answer, into)
 }
+
+// Tuning are the server settings that a document may give without being trusted.
+var Tuning = strings.Fields(`
+max_payload max_pending max_connections max_control_line max_subscriptions max_sub_tokens max_closed_clients write_deadline
+ping_interval ping_max debug lame_duck_duration lame_duck_grace_period disable_sublist_cache no_header_support
+no_fast_producer_stall connect_error_reports reconnect_error_reports cluster.pool_size cluster.compression
+`)

@@ -25,7 +25,7 @@ const (
 // allocation and no lock per message.
 type Window struct {
 	*Flights
-	conn    *Conn
+	Conn    *Conn                 // of its own
 	judge   func(*nats.Msg) error // what an answer says
 	prefix  string
 	replies []reply // by slot; only Publish touches them
@@ -52,7 +52,7 @@ func NewWindow(d *Dialer, name string, n int, timeout time.Duration, r driver.Re
 	if err != nil {
 		return nil, err
 	}
-	w.conn, w.prefix = conn, nats.NewInbox()+"."
+	w.Conn, w.prefix = conn, nats.NewInbox()+"."
 	conn.WhenDenied(func(err error) { driver.Refuse(r, err) })
 	for i := range w.replies {
 		w.replies[i].subject = w.reply(uint32(i), 0)
@@ -65,9 +65,6 @@ func NewWindow(d *Dialer, name string, n int, timeout time.Duration, r driver.Re
 	w.running.Go(func() { w.expire(timeout / epochs) })
 	return w, nil
 }
-
-// Conn returns the window's connection.
-func (w *Window) Conn() *Conn { return w.conn }
 
 // Publish sends m from slot i, again if it has been sent before and was given up; m is copied before it returns. An error is reported to
 // the receipts as well. Publish belongs to one goroutine.
@@ -87,9 +84,9 @@ func (w *Window) Publish(i uint32, m *nats.Msg, again bool) error {
 	m.Reply = r.subject
 	var err error
 	if m.Header == nil {
-		err = w.conn.PublishRequest(m.Subject, m.Reply, m.Data)
+		err = w.Conn.PublishRequest(m.Subject, m.Reply, m.Data)
 	} else {
-		err = w.conn.PublishMsg(m)
+		err = w.Conn.PublishMsg(m)
 	}
 	if err != nil {
 		w.giveUp(i, generation, Disconnected(err))
@@ -110,9 +107,9 @@ func Disconnected(err error) error {
 
 // Close waits a little for the last answers, then completes every slot and closes the connection.
 func (w *Window) Close() {
-	w.Drain(w.conn)
+	w.Drain(w.Conn)
 	close(w.stop)
-	w.conn.Shut()
+	w.Conn.Shut()
 	w.inbox.End()
 	w.running.Wait()
 	w.Fail(driver.ErrUnanswered)
