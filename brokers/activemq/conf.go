@@ -69,7 +69,7 @@ func conf(n *provision.Node, asked map[string]string) ([]byte, error) {
 		}
 	}
 	data := map[string]any{
-		"Name": nodeName(n), "Login": n.Cluster.Login, "Data": n.Data, "KahaDB": all[0].values, "Policy": all[1].values,
+		"Name": n.Cluster.ID, "Login": n.Cluster.Login, "Data": n.Data, "KahaDB": all[0].values, "Policy": all[1].values,
 		"Memory": all[2].values, "Store": all[3].values, "Temp": all[4].values, "Broker": all[6].values,
 	}
 	scheme := "amqp"

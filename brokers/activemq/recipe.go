@@ -92,8 +92,6 @@ func command(n *provision.Node) (provision.Command, error) {
 		"-cp", filepath.Join(n.Cluster.Install, "lib", "*"), "org.apache.activemq.console.Main", "start", "xbean:file:"+filepath.Join(n.Dir, "activemq.xml"))
 }
 
-func nodeName(n *provision.Node) string { return n.Cluster.ID }
-
 // ready waits until this process has logged that it is started and something speaks AMQP on its port. Over AMQP the broker
 // doesn't say its name.
 func ready(ctx context.Context, n *provision.Node) error {
@@ -101,7 +99,7 @@ func ready(ctx context.Context, n *provision.Node) error {
 	if err != nil {
 		return err
 	}
-	if started := fmt.Sprintf("Apache ActiveMQ %s (%s,", n.Cluster.Version, nodeName(n)); !strings.Contains(string(log), started) {
+	if started := fmt.Sprintf("Apache ActiveMQ %s (%s,", n.Cluster.Version, n.Cluster.ID); !strings.Contains(string(log), started) {
 		return fmt.Errorf("its log doesn't say yet that %s… is started", started)
 	}
 	l, err := amqp10.Probe(ctx, product, n, nil)

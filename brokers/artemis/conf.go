@@ -99,7 +99,7 @@ func conf(n *provision.Node, asked map[string]string) ([]byte, error) {
 	}
 	var out bytes.Buffer
 	err = brokerTemplate.Execute(&out, map[string]any{
-		"Name": nodeName(n), "Data": n.Data, "Core": core, "Address": address, "Nodes": n.Cluster.Nodes, "Self": n.ID,
+		"Name": n.Name(), "Data": n.Data, "Core": core, "Address": address, "Nodes": n.Cluster.Nodes, "Self": n.ID,
 		"Acceptor": fmt.Sprintf("tcp://127.0.0.1:%d?%s", n.Ports["client"], query(acceptor)), "Secret": n.Cluster.Facts["secret"],
 	})
 	return out.Bytes(), err

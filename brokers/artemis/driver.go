@@ -51,10 +51,7 @@ var settings = []driver.Setting{
 
 // keeps implements driver.Kind.Keeps: a ring drops the oldest message for each one beyond its size.
 func keeps(_, topic driver.Values, _ int64) driver.Limit {
-	if n := topic.Int("ring-size"); n != unset {
-		return driver.Limit{Setting: fmt.Sprintf("topicConfig.ring-size: %d", n), Messages: n}
-	}
-	return driver.Limit{}
+	return driver.Fullest(topic, 0, map[string]int64{"ring-size": 1})
 }
 
 // supports refuses what no queue of Artemis can promise.
@@ -167,19 +164,12 @@ func (a *addresses) Declare(ctx context.Context, l *amqp10.Link, t driver.Topolo
 
 // definition returns the queue as the management operation createQueue expects it.
 func (a *addresses) definition(t driver.Topology, topic, subscription int) string {
-	def := map[string]any{
-		"name": a.queue(t, topic, subscription), "address": t.Topics[topic].Name, "routing-type": "ANYCAST",
-		"durable": true, "auto-create-address": true, "auto-delete": false,
-	}
+	def := driver.Completed(driver.Changed(settings, a.config.Topic), map[string]any{
+		"name": a.queue(t, topic, subscription), "address": t.Topics[topic].Name, "durable": true, "auto-create-address": true, "auto-delete": false,
+	})
+	def["routing-type"] = "ANYCAST"
 	if a.multicast(t) {
 		def["routing-type"] = "MULTICAST"
-	}
-	for _, s := range settings {
-		if value := a.config.Topic[s.Name]; value != s.Default {
-			if s.Name != "routing-type" {
-				def[s.Name] = value
-			}
-		}
 	}
 	return jsonText(def)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/brokermark/brokermark/brokers/internal/amqp10"
@@ -14,8 +13,6 @@ import (
 // askPatience bounds one question to a node; others follow.
 const askPatience = 3 * time.Second
 
-func nodeName(n *provision.Node) string { return n.Cluster.ID + "-" + strconv.Itoa(n.ID) }
-
 // ready asks for the server's name, which only this node has. A backup opens no port as long as it is a backup; formed
 // waits for it.
 func ready(ctx context.Context, n *provision.Node) error {
@@ -24,7 +21,7 @@ func ready(ctx context.Context, n *provision.Node) error {
 	}
 	var name string
 	err := ask(ctx, n, "Name", &name)
-	if err == nil && name != nodeName(n) {
+	if err == nil && name != n.Name() {
 		err = fmt.Errorf("port %d is answered by another broker: %s", n.Ports["client"], name)
 	}
 	return err
@@ -61,16 +58,14 @@ func inSync(ctx context.Context, c *provision.Cluster) (int, error) {
 
 // leader returns the node that serves; the other one doesn't answer.
 func leader(ctx context.Context, c *provision.Cluster) (int, error) {
-	var errs []error
-	for _, n := range c.Nodes {
+	return provision.Ask(c, func(n *provision.Node) (int, error) {
 		var active bool
 		err := ask(ctx, n, "Active", &active)
-		if err == nil && active {
-			return n.ID, nil
+		if err == nil && !active {
+			err = fmt.Errorf("node %d is not active", n.ID)
 		}
-		errs = append(errs, err)
-	}
-	return 0, fmt.Errorf("no node is active: %w", errors.Join(errs...))
+		return n.ID, err
+	})
 }
 
 // ask reads an attribute of the node's broker control.

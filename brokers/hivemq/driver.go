@@ -4,7 +4,6 @@ package hivemq
 
 import (
 	"fmt"
-	"maps"
 
 	"github.com/brokermark/brokermark/brokers/internal/mqtt"
 	"github.com/brokermark/brokermark/brokers/internal/reach"
@@ -58,9 +57,7 @@ func unshared(g driver.Guarantee) string {
 
 // served has the server keep messages where they are asked for.
 func served(g driver.Guarantee, asked map[string]any) (map[string]any, error) {
-	settings := map[string]any{modeSetting: modeOf[g.Persistence]}
-	maps.Copy(settings, asked)
-	return settings, nil
+	return driver.Completed(asked, map[string]any{modeSetting: modeOf[g.Persistence]}), nil
 }
 
 func natives(g driver.Guarantee) []driver.Native {

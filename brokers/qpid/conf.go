@@ -102,7 +102,7 @@ func conf(n *provision.Node, asked map[string]string) ([]byte, error) {
 		{"name": "group", "type": "NameAndLevel", "level": "INFO", "loggerName": "qpid.message.highavailability.*"},
 	}
 	all := object{
-		"name": nodeName(n), "modelVersion": "9.1", "context": p.context,
+		"name": n.Name(), "modelVersion": "9.1", "context": p.context,
 		"authenticationproviders": []object{users(n.Cluster.Login)},
 		"brokerloggers":           []object{{"name": "out", "type": "Console", "brokerloginclusionrules": rules}},
 		"ports":                   []object{p.port}, "virtualhostnodes": []object{hostNode(n, p.host)},
@@ -140,11 +140,11 @@ func hostNode(n *provision.Node, host object) object {
 	if nodes := n.Cluster.Nodes; len(nodes) > 1 {
 		var addresses []string
 		for _, m := range nodes {
-			addresses = append(addresses, groupAddress(m))
+			addresses = append(addresses, m.At("group"))
 		}
 		maps.Copy(node, object{
-			"name": nodeName(n), "type": "BDB_HA", "groupName": n.Cluster.ID, "address": groupAddress(n),
-			"helperAddress": addresses[0], "helperNodeName": nodeName(nodes[0]), "permittedNodes": addresses,
+			"name": n.Name(), "type": "BDB_HA", "groupName": n.Cluster.ID, "address": n.At("group"),
+			"helperAddress": addresses[0], "helperNodeName": nodes[0].Name(), "permittedNodes": addresses,
 		})
 		usual = object{"type": "BDB_HA", "localTransactionSynchronizationPolicy": "SYNC", "remoteTransactionSynchronizationPolicy": "SYNC"}
 	}

@@ -121,12 +121,9 @@ func (n *nodes) Declare(ctx context.Context, l *amqp10.Link, t driver.Topology, 
 
 // attributes returns the queue's attributes that were asked for, by their native names.
 func (n *nodes) attributes() map[string]any {
-	a := map[string]any{"durable": true, "qpid-type": n.config.Topic.String("type")}
-	for _, s := range settings {
-		if s.Scope == driver.TopicScope && s.Name != "type" && n.config.Topic[s.Name] != s.Default {
-			a[s.Name] = n.config.Topic[s.Name]
-		}
-	}
+	a := driver.Changed(settings, n.config.Topic)
+	delete(a, "type")
+	a["durable"], a["qpid-type"] = true, n.config.Topic.String("type")
 	grouped := n.config.Guarantee.Ordering == driver.Ordered || n.config.Client.String("GroupID") == "key" || n.config.Client.String("GroupID") == "producer"
 	if a["messageGroupType"] == nil && grouped {
 		a["messageGroupType"] = "STANDARD"

@@ -5,13 +5,9 @@ import (
 	"fmt"
 	"net"
 	"regexp"
-	"strconv"
 
 	"github.com/brokermark/brokermark/internal/provision"
 )
-
-// groupAddress returns the address at which a member talks to the others.
-func groupAddress(n *provision.Node) string { return "127.0.0.1:" + strconv.Itoa(n.Ports["group"]) }
 
 var newRole = regexp.MustCompile(`HA-1010 : Role change reported: Node : '(\S+)' \(\S+\) : from '\w+' to '(\w+)'`)
 
@@ -23,12 +19,12 @@ func role(n *provision.Node) (string, error) {
 	}
 	last := ""
 	for _, m := range newRole.FindAllStringSubmatch(string(log), -1) {
-		if m[1] == nodeName(n) {
+		if m[1] == n.Name() {
 			last = m[2]
 		}
 	}
 	if last != "MASTER" && last != "REPLICA" {
-		return "", fmt.Errorf("%s is neither master nor replica yet: %q", nodeName(n), last)
+		return "", fmt.Errorf("%s is neither master nor replica yet: %q", n.Name(), last)
 	}
 	return last, nil
 }
@@ -44,7 +40,7 @@ func formed(ctx context.Context, c *provision.Cluster) error {
 	}
 	for _, n := range c.Nodes {
 		if r, err := role(n); err != nil || n.ID != master && r != "REPLICA" {
-			return fmt.Errorf("%s is %s: %w", nodeName(n), r, err)
+			return fmt.Errorf("%s is %s: %w", n.Name(), r, err)
 		}
 	}
 	return nil
@@ -57,7 +53,7 @@ func inSync(ctx context.Context, c *provision.Cluster) (int, error) {
 	}
 	in := 0
 	for _, n := range c.Nodes {
-		conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", groupAddress(n))
+		conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", n.At("group"))
 		if err != nil {
 			continue // the last role in its log is no longer true
 		}

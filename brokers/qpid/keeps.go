@@ -1,7 +1,6 @@
 package qpid
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/brokermark/brokermark/internal/driver"
@@ -20,10 +19,5 @@ func keeps(_, topic driver.Values, size int64) driver.Limit {
 	if topic.String("overflowPolicy") != "RING" {
 		return limit
 	}
-	for name, each := range map[string]int64{"maximumQueueDepthMessages": 1, "maximumQueueDepthBytes": size + besideMessage} {
-		if n := topic.Int(name); n != unset {
-			limit = limit.Least(driver.Limit{Setting: fmt.Sprintf("topicConfig.%s: %d", name, n), Messages: n / each})
-		}
-	}
-	return limit
+	return limit.Least(driver.Fullest(topic, 0, map[string]int64{"maximumQueueDepthMessages": 1, "maximumQueueDepthBytes": size + besideMessage}))
 }

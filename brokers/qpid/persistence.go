@@ -1,8 +1,6 @@
 package qpid
 
 import (
-	"maps"
-
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
 )
@@ -22,9 +20,7 @@ func served(g driver.Guarantee, asked map[string]any) (map[string]any, error) {
 	if g.Replicas < 2 || g.Persistence == driver.Memory {
 		return asked, nil
 	}
-	settings := map[string]any{localPolicy: policyOf[g.Persistence], remotePolicy: policyOf[g.Persistence]}
-	maps.Copy(settings, asked)
-	return settings, nil
+	return driver.Completed(asked, map[string]any{localPolicy: policyOf[g.Persistence], remotePolicy: policyOf[g.Persistence]}), nil
 }
 
 // stored returns how safe a durable message is when the broker accepts it: the least of what its copies have.

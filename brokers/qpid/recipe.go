@@ -6,7 +6,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/brokermark/brokermark/brokers/internal/amqp10"
@@ -66,10 +65,8 @@ func command(n *provision.Node) (provision.Command, error) {
 		return c, err
 	}
 	// A new member asks the first one for the group's members, and gives up if that doesn't answer.
-	return provision.Together(nil, provision.Step{Name: "qpid", Path: c.Path, Args: c.Args, After: []string{groupAddress(first)}})
+	return provision.Together(nil, provision.Step{Name: "qpid", Path: c.Path, Args: c.Args, After: []string{first.At("group")}})
 }
-
-func nodeName(n *provision.Node) string { return n.Cluster.ID + "-" + strconv.Itoa(n.ID) }
 
 // ready asks for the virtual host by its name, which only this cluster has: any other broker refuses. In a group only the
 // master has it; ready looks for the role that the other nodes have logged.

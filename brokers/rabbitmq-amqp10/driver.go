@@ -75,11 +75,10 @@ func fits(c driver.Config, _ driver.Shape) error {
 
 // keeps implements amqp10.Product. A message that a full queue rejects is no loss: the producer learns of it.
 func keeps(_, topic driver.Values, _ int64) driver.Limit {
-	n := topic.Int("x-max-length")
-	if n == unset || topic.String("x-overflow") == "reject-publish" {
+	if topic.String("x-overflow") == "reject-publish" {
 		return driver.Limit{}
 	}
-	return driver.Limit{Setting: fmt.Sprintf("topicConfig.x-max-length: %d", n), Messages: n}
+	return driver.Fullest(topic, 0, map[string]int64{"x-max-length": 1})
 }
 
 func quorum(g driver.Guarantee, topic driver.Values) bool {
@@ -129,12 +128,7 @@ func (n *nodes) declare(ctx context.Context, m *management, t driver.Topology, t
 
 // arguments returns the queue's arguments that were asked for or follow from the guarantee, by their native names.
 func (n *nodes) arguments() map[string]any {
-	args := map[string]any{"x-queue-type": "classic"}
-	for _, s := range settings {
-		if value := n.config.Topic[s.Name]; s.Scope == driver.TopicScope && value != s.Default {
-			args[s.Name] = value
-		}
-	}
+	args := driver.Completed(driver.Changed(settings, n.config.Topic), map[string]any{"x-queue-type": "classic"})
 	if quorum(n.config.Guarantee, n.config.Topic) {
 		args["x-queue-type"], args["x-quorum-initial-group-size"] = "quorum", int64(max(1, n.config.Guarantee.Replicas))
 	}

@@ -21,7 +21,7 @@ func ready(ctx context.Context, n *provision.Node) error {
 	}
 	defer l.Close()
 	if name := l.Conn.Properties()["cluster_name"]; name != n.Cluster.ID {
-		return fmt.Errorf("%s is answered by another cluster: %v", rabbitserver.Address(n), name)
+		return fmt.Errorf("%s is answered by another cluster: %v", n.Address(), name)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/Azure/go-amqp"
 
+	"github.com/brokermark/brokermark/brokers/internal/socket"
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
@@ -30,11 +31,7 @@ func (d *session) Consume(ctx context.Context, c driver.ConsumerConfig, s driver
 			return fmt.Errorf("consume from %s: %w", d.topology.Topics[c.Topic].Name, err)
 		}
 		d.logf("consumer %d: %v", c.ID, err)
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-time.After(retryPause):
-		}
+		_ = socket.Pause(ctx, retryPause)
 	}
 }
 
@@ -65,14 +62,13 @@ func (d *session) consume(ctx context.Context, c driver.ConsumerConfig, s driver
 	}
 	registered()
 	// An accept that the broker doesn't read blocks in its write, whatever its context.
-	unwatch := context.AfterFunc(ctx, func() { time.AfterFunc(closeTimeout, l.cut) })
+	unwatch := context.AfterFunc(ctx, func() { time.AfterFunc(closeTimeout, l.Cut) })
 	defer unwatch()
 	return fmt.Errorf("%w: %w", errInterrupted, d.take(ctx, l, r, s, c))
 }
 
 // take delivers and then accepts, batch by batch, until the link or ctx ends.
 func (d *session) take(ctx context.Context, l *Link, r *amqp.Receiver, s driver.Sink, c driver.ConsumerConfig) error {
-	already := d.seenBy(c.Topic, c.Subscription)
 	messages := make([]*amqp.Message, 0, deliverBatch)
 	came := driver.NewBatch(c.Headers, deliverBatch)
 	for {
@@ -81,14 +77,14 @@ func (d *session) take(ctx context.Context, l *Link, r *amqp.Receiver, s driver.
 			return err
 		}
 		messages = append(messages[:0], m)
-		d.add(&came, m, already)
+		d.add(&came, m, c)
 		for len(messages) < deliverBatch {
 			m := r.Prefetched()
 			if m == nil {
 				break
 			}
 			messages = append(messages, m)
-			d.add(&came, m, already)
+			d.add(&came, m, c)
 		}
 		came.Deliver(s)
 		if !d.accepts {
@@ -108,22 +104,16 @@ func (d *session) take(ctx context.Context, l *Link, r *amqp.Receiver, s driver.
 }
 
 // add adds m to a batch, unless it may have been delivered before and that must not happen twice.
-func (d *session) add(came *driver.Batch, m *amqp.Message, already *seen) {
-	if d.identity != "" && !already.first(m.ApplicationProperties[d.identity]) {
-		return
+func (d *session) add(came *driver.Batch, m *amqp.Message, c driver.ConsumerConfig) {
+	if d.identity != "" {
+		if id, _ := m.ApplicationProperties[d.identity].(string); !d.seen.First(c.Topic, c.Subscription, id) {
+			return
+		}
 	}
 	if d.once && d.product.repeated(m.Header) {
 		return
 	}
-	came.Add(m.GetData(), func(name string) []byte { return property(m, name) })
-}
-
-// property returns an application property; nil if there is none of that name, or it is no text.
-func property(m *amqp.Message, name string) []byte {
-	if text, ok := m.ApplicationProperties[name].(string); ok {
-		return driver.Bytes(text)
-	}
-	return nil
+	came.Add(m.GetData(), func(name string) []byte { return driver.Text(m.ApplicationProperties, name) })
 }
 
 // repeated reports whether a consumer may have had the message before. Without a header the protocol's defaults hold: a

@@ -8,10 +8,10 @@ import (
 	"io"
 	"math"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/brokermark/brokermark/brokers/internal/drops"
+	"github.com/brokermark/brokermark/brokers/internal/spans"
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
@@ -134,9 +134,7 @@ type session struct {
 	once      bool // and drop one that may have been delivered before
 	group     string
 	identity  string // the property that identifies a message; empty: messages have none
-
-	mu   sync.Mutex
-	seen map[[2]int]*seen // by topic and subscription, where messages have an identity
+	seen      spans.Deliveries
 }
 
 func open(ctx context.Context, p *Product, c driver.Config) (*session, error) {
@@ -161,7 +159,7 @@ func promised(p *Product, c driver.Config) *session {
 		accepts:   driver.AcksAfter(c.Guarantee, c.Client),
 	}
 	if c.Guarantee.Delivery == driver.ExactlyOnce {
-		d.identity, d.seen = p.Identity, map[[2]int]*seen{}
+		d.identity = p.Identity
 	}
 	d.once = d.accepts && c.Guarantee.Delivery == driver.AtMostOnce
 	if d.group == groupAuto && c.Guarantee.Ordering == driver.Ordered && !p.QueueOrders {
@@ -210,7 +208,7 @@ func (d *session) controlled(ctx context.Context) (stop func() bool, err error) 
 		}
 		d.control = l
 	}
-	return context.AfterFunc(ctx, d.control.cut), nil
+	return context.AfterFunc(ctx, d.control.Cut), nil
 }
 
 func (d *session) each(ctx context.Context, do func(context.Context, *Link, driver.Topology, int) error) error {
@@ -237,4 +235,10 @@ func (d *session) Close() error {
 
 func (d *session) logf(format string, args ...any) {
 	fmt.Fprintf(d.config.Log, d.product.Name+": "+format+"\n", args...)
+}
+
+// Describe implements driver.Describer: the properties of the open frame (AMQP 1.0, 2.7.1) have the server's name and
+// version, and nothing of its settings.
+func (d *session) Describe(context.Context) (driver.Description, error) {
+	return driver.Announced(d.control.Conn.Properties()), nil
 }

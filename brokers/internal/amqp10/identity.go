@@ -4,10 +4,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"strconv"
-	"strings"
-	"sync"
 
-	"github.com/brokermark/brokermark/brokers/internal/spans"
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
@@ -38,40 +35,4 @@ func (i *identities) enter(batch []driver.Message) {
 // of returns the identity of the message in slot.
 func (i *identities) of(slot uint32) string {
 	return i.producer + "-" + strconv.FormatUint(i.numbers[slot], 10)
-}
-
-// seen are the identities that the consumers of one subscription have delivered.
-type seen struct {
-	mu      sync.Mutex
-	numbers map[string]*spans.Set // by producer
-}
-
-// first reports whether an identity comes for the first time. A message without one always does.
-func (s *seen) first(identity any) bool {
-	text, _ := identity.(string)
-	producer, number, _ := strings.Cut(text, "-")
-	n, err := strconv.ParseUint(number, 10, 64)
-	if err != nil {
-		return true
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.numbers[producer] == nil {
-		s.numbers[producer] = &spans.Set{}
-	}
-	return s.numbers[producer].Add(n)
-}
-
-// seenBy returns the identities that a subscription has seen, or nil if messages have none.
-func (d *session) seenBy(topic, subscription int) *seen {
-	if d.identity == "" {
-		return nil
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	key := [2]int{topic, subscription}
-	if d.seen[key] == nil {
-		d.seen[key] = &seen{numbers: map[string]*spans.Set{}}
-	}
-	return d.seen[key]
 }

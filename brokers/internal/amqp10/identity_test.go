@@ -3,7 +3,6 @@ package amqp10
 import (
 	"testing"
 
-	"github.com/brokermark/brokermark/brokers/internal/spans"
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
@@ -18,17 +17,5 @@ func TestAMessageKeepsItsIdentityWhenItIsSentAgain(t *testing.T) {
 	}
 	if another := newIdentities(2); another.producer == i.producer {
 		t.Errorf("two producers are called %s", i.producer)
-	}
-}
-
-func TestAnIdentityIsDeliveredOnceByTheConsumersOfASubscription(t *testing.T) {
-	s := &seen{numbers: map[string]*spans.Set{}}
-	for _, c := range []struct {
-		identity any
-		first    bool
-	}{{"a.1-1", true}, {"a.1-2", true}, {"a.2-1", true}, {"a.1-1", false}, {nil, true}, {nil, true}, {"somebody's", true}, {"somebody's", true}} {
-		if got := s.first(c.identity); got != c.first {
-			t.Errorf("%v comes for the first time: %v, want %v", c.identity, got, c.first)
-		}
 	}
 }

@@ -119,15 +119,12 @@ func (l *Link) dead() bool {
 	}
 }
 
-// cut closes the socket: a caller that waits in a write or for the broker gets an error.
-func (l *Link) cut() {
+// Cut closes the socket: a caller that waits in a write or for the broker gets an error, even if it doesn't heed its context.
+func (l *Link) Cut() {
 	if l != nil {
 		_ = l.wire.Close()
 	}
 }
-
-// Cut ends a dialect's call that doesn't heed its context.
-func (l *Link) Cut() { l.cut() }
 
 // Close ends the link within closeTimeout; afterwards no call of the client waits on it any more. The session's closing
 // handshake makes the broker read earlier messages: a socket closed with unread bytes in it would discard those on their
@@ -136,7 +133,7 @@ func (l *Link) Close() {
 	if l == nil || l.Conn == nil {
 		return
 	}
-	late := time.AfterFunc(closeTimeout, l.cut)
+	late := time.AfterFunc(closeTimeout, l.Cut)
 	defer late.Stop()
 	if l.Session != nil && !l.dead() {
 		ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)

@@ -49,7 +49,7 @@ func (d *session) producer(ctx context.Context, c driver.ProducerConfig, r drive
 		sent: make(chan delivery, c.InFlight), settled: make(chan struct{}),
 		slots: make([]uint32, 0, c.InFlight), outcomes: settle.NewOutcomes(r, c.InFlight),
 	}
-	p.watch = socket.NewWatch(func() { p.wire.Load().cut() })
+	p.watch = socket.NewWatch(func() { p.wire.Load().Cut() })
 	p.message.Data = make([][]byte, 1)
 	p.message.Header = &amqp.MessageHeader{Durable: d.durable, Priority: 4}
 	switch d.group {
@@ -102,7 +102,7 @@ func (p *producer) Send(ctx context.Context, batch []driver.Message) error {
 	if sent < len(batch) {
 		driver.Fail(p.receipts, batch[sent:], err)
 		if ctx.Err() == nil { // a link that the broker has closed isn't opened again
-			p.link.cut()
+			p.link.Cut()
 		}
 	}
 	return ctx.Err()
@@ -148,7 +148,7 @@ func (p *producer) Close() error {
 	select {
 	case <-p.settled:
 	case <-time.After(closeTimeout):
-		p.link.cut()
+		p.link.Cut()
 	}
 	p.link.Close()
 	<-p.settled

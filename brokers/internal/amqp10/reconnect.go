@@ -8,6 +8,7 @@ import (
 
 	"github.com/Azure/go-amqp"
 
+	"github.com/brokermark/brokermark/brokers/internal/socket"
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
@@ -24,10 +25,8 @@ func (p *producer) reconnect(ctx context.Context) error {
 		}
 		return errLost
 	}
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(time.Until(p.retryAt)):
+	if err := socket.Pause(ctx, time.Until(p.retryAt)); err != nil {
+		return err
 	}
 	err := p.connect(ctx)
 	p.retryAt = time.Now().Add(retryPause)

@@ -37,10 +37,6 @@ func NewKeyStores(n *provision.Node) (KeyStores, error) {
 	if err != nil {
 		return s, err
 	}
-	cert, err := x509.ParseCertificate(pair.Certificate[0])
-	if err != nil {
-		return s, err
-	}
 	text, err := os.ReadFile(t.CA)
 	if err != nil {
 		return s, err
@@ -53,7 +49,7 @@ func NewKeyStores(n *provision.Node) (KeyStores, error) {
 	if err != nil {
 		return s, err
 	}
-	keys, errK := pkcs12.Modern.Encode(pair.PrivateKey, cert, []*x509.Certificate{ca}, s.Password)
+	keys, errK := pkcs12.Modern.Encode(pair.PrivateKey, pair.Leaf, []*x509.Certificate{ca}, s.Password)
 	trust, errT := pkcs12.Modern.EncodeTrustStore([]*x509.Certificate{ca}, s.Password)
 	return s, errors.Join(errK, errT, n.Write(keysFile, keys), n.Write(trustFile, trust))
 }
