@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/brokermark/brokermark/brokers/internal/mqtt"
+	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
@@ -39,8 +40,7 @@ const last = "end_of_what_was_asked_for"
 var complaint = regexp.MustCompile(`(?s)Error: ([^\n]*)\n.*Error found at [^\n]*:(\d+)`)
 
 func configure(ctx context.Context, n *provision.Node) error {
-	settings := maps.Clone(defaults)
-	maps.Copy(settings, n.Cluster.Settings)
+	settings := driver.Completed(n.Cluster.Settings, defaults)
 	known, err := passwords(n.Cluster.Login)
 	if err != nil {
 		return err

@@ -4,7 +4,6 @@ package rabbitmqmqtt
 
 import (
 	"fmt"
-	"maps"
 
 	"github.com/brokermark/brokermark/brokers/internal/mqtt"
 	"github.com/brokermark/brokermark/brokers/internal/rabbitserver"
@@ -43,9 +42,7 @@ func served(g driver.Guarantee, asked map[string]any) (map[string]any, error) {
 	if g.Persistence != driver.Fsync {
 		return asked, nil
 	}
-	settings := map[string]any{queueType: "quorum"}
-	maps.Copy(settings, asked)
-	return settings, nil
+	return driver.Completed(asked, map[string]any{queueType: "quorum"}), nil
 }
 
 func natives(g driver.Guarantee) []driver.Native {

@@ -29,9 +29,9 @@ func listen(n *provision.Node) map[string]string {
 	keys := map[string]string{"listeners.tcp": "none", "mqtt.listeners.tcp": "none"}
 	if n.Cluster.TLS == nil {
 		delete(keys, "mqtt.listeners.tcp")
-		keys["mqtt.listeners.tcp.1"] = rabbitserver.Address(n)
+		keys["mqtt.listeners.tcp.1"] = n.Address()
 	} else {
-		keys["mqtt.listeners.ssl.1"] = rabbitserver.Address(n)
+		keys["mqtt.listeners.ssl.1"] = n.Address()
 	}
 	if n.Cluster.Settings[prefetch] == nil {
 		keys[prefetch] = "1000"
@@ -46,7 +46,7 @@ func ready(ctx context.Context, n *provision.Node) error {
 	if err != nil {
 		return err
 	}
-	if address := rabbitserver.Address(n); !strings.Contains(string(log), "listener on "+address) {
+	if address := n.Address(); !strings.Contains(string(log), "listener on "+address) {
 		return fmt.Errorf("the server has not said that it listens on %s", address)
 	}
 	_, err = mqtt.Probe(ctx, product, n)

@@ -10,6 +10,7 @@ import (
 	"github.com/eclipse/paho.golang/packets"
 	"github.com/eclipse/paho.golang/paho"
 
+	"github.com/brokermark/brokermark/brokers/internal/socket"
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
@@ -47,7 +48,7 @@ func (d *driving) Consume(ctx context.Context, c driver.ConsumerConfig, s driver
 			return fmt.Errorf("consume from %s: %w", d.topics[c.Topic], err)
 		}
 		d.logf("consumer %d of %s: %v; connecting again", c.ID, d.topics[c.Topic], err)
-		pause(ctx)
+		_ = socket.Pause(ctx, retryPause)
 	}
 }
 
@@ -124,7 +125,7 @@ func (r *receiver) PacketReceived(p *packets.ControlPacket, next chan<- *packets
 			r.wire.answer(pubrec, m.PacketID)
 			break
 		}
-		r.came.Add(m.Payload, func(name string) []byte { return header(m, name) })
+		r.came.Add(m.Payload, func(name string) []byte { return header(m.Properties.User, name) })
 		r.ids = append(r.ids, m.PacketID)
 		if len(r.ids) == deliverBatch {
 			r.settle()
@@ -178,26 +179,15 @@ func (r *receiver) leave() {
 
 // deliverOne takes a message of QoS 0; the client hands them over one by one.
 func (r *receiver) deliverOne(m *paho.Publish) {
-	r.one.Add(m.Payload, func(name string) []byte {
-		if m.Properties != nil {
-			for i := range m.Properties.User {
-				if u := &m.Properties.User[i]; u.Key == name {
-					return driver.Bytes(u.Value)
-				}
-			}
-		}
-		return nil
-	})
+	r.one.Add(m.Payload, func(name string) []byte { return header(m.Properties.User, name) })
 	r.one.Deliver(r.sink)
 }
 
-// header returns a header of a message; nil if there is none of that name.
-func header(m *packets.Publish, name string) []byte {
-	if m.Properties != nil {
-		for i := range m.Properties.User {
-			if u := &m.Properties.User[i]; u.Key == name {
-				return driver.Bytes(u.Value)
-			}
+// header returns a header of a received message, which always has properties; nil if there is none of that name.
+func header[U ~struct{ Key, Value string }](all []U, name string) []byte {
+	for i := range all {
+		if u := packets.User(all[i]); u.Key == name {
+			return driver.Bytes(u.Value)
 		}
 	}
 	return nil

@@ -215,12 +215,4 @@ func (d *driving) logf(format string, args ...any) {
 	}
 }
 
-// pause ends with ctx.
-func pause(ctx context.Context) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(retryPause):
-	}
-}
-
 var _ driver.Driver = (*driving)(nil)

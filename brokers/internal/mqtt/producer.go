@@ -11,6 +11,7 @@ import (
 
 	"github.com/eclipse/paho.golang/packets"
 
+	"github.com/brokermark/brokermark/brokers/internal/socket"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/driver/resend"
 )
@@ -300,7 +301,7 @@ func (p *producer) again() {
 	}
 	if err != nil {
 		p.drop(disconnected(err))
-		pause(p.quit)
+		_ = socket.Pause(p.quit, retryPause)
 	}
 }
 

@@ -2,7 +2,6 @@ package mqtt
 
 import (
 	"context"
-	"slices"
 	"strconv"
 	"time"
 
@@ -66,8 +65,8 @@ func settings(p *Product) []driver.Setting {
 		{Scope: driver.ClientScope, Name: "ReceiveMaximum", Class: driver.Prefetching, Default: int64(1000), Idle: qos0, Doc: "messages a consumer may hold unacknowledged, 1 to 65535; the server may limit it too", Tries: []string{"100", "10000"}},
 		{Scope: driver.ClientScope, Name: "SessionExpiryInterval", Default: time.Hour, Idle: qos0, Doc: "how long the server keeps the messages of a consumer that is away, in whole seconds"},
 		{Scope: driver.ClientScope, Name: "KeepAlive", Default: 10 * time.Second, Doc: "between pings, in whole seconds; a missing answer ends the connection"},
+		{Scope: driver.ClientScope, Name: overWebSocket, Default: "", Doc: "path of the WebSocket over which MQTT is spoken, such as /mqtt; empty: over TCP alone"},
 	}
-	list = append(list, driver.Setting{Scope: driver.ClientScope, Name: overWebSocket, Default: "", Doc: "path of the WebSocket over which MQTT is spoken, such as /mqtt; empty: over TCP alone"})
 	return append(list, sharingSettings(p)...)
 }
 
@@ -80,17 +79,15 @@ var qos = map[driver.Delivery]byte{driver.AtMostOnce: 0, driver.AtLeastOnce: 1, 
 
 // natives returns the quality of service and the kept session, which make the guarantee, and the product's own settings.
 func natives(p *Product, g driver.Guarantee) []driver.Native {
-	return slices.Concat(protocol(g), p.Maps(g))
-}
-
-func protocol(g driver.Guarantee) []driver.Native {
 	level := strconv.Itoa(int(qos[g.Delivery]))
 	list := []driver.Native{{Side: driver.ProducerSide, Name: "QoS", Value: level}, {Side: driver.ConsumerSide, Name: "QoS", Value: level}}
 	if g.Delivery == driver.AtMostOnce {
-		return append(list, driver.Native{Side: driver.ConsumerSide, Name: "CleanStart", Value: "true"})
+		list = append(list, driver.Native{Side: driver.ConsumerSide, Name: "CleanStart", Value: "true"})
+	} else {
+		list = append(list, driver.Native{Side: driver.ConsumerSide, Name: "CleanStart", Value: "false"},
+			driver.Native{Side: driver.ProducerSide, Name: "CleanStart", Value: "false"})
 	}
-	return append(list, driver.Native{Side: driver.ConsumerSide, Name: "CleanStart", Value: "false"},
-		driver.Native{Side: driver.ProducerSide, Name: "CleanStart", Value: "false"})
+	return append(list, p.Maps(g)...)
 }
 
 func supports(p *Product, g driver.Guarantee) error {

@@ -9,6 +9,7 @@ import (
 	"github.com/eclipse/paho.golang/packets"
 	"github.com/eclipse/paho.golang/paho"
 
+	"github.com/brokermark/brokermark/brokers/internal/socket"
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
@@ -50,7 +51,7 @@ func (d *driving) restore(ctx context.Context) error {
 // before the server lost its memory. If none is at work in this process it creates the session, as Setup did, unless a
 // consumer of another process does so first: connecting in its name would cut its connection.
 func (d *driving) subscribed(ctx context.Context, c driver.ConsumerConfig, asking *asking) error {
-	for ; ctx.Err() == nil; pause(ctx) {
+	for ; ctx.Err() == nil; _ = socket.Pause(ctx, retryPause) {
 		d.mu.Lock()
 		l, working := d.seats[c.Seat()]
 		d.mu.Unlock()
