@@ -10,6 +10,7 @@ import (
 	"github.com/rabbitmq/rabbitmq-stream-go-client/pkg/amqp"
 	"github.com/rabbitmq/rabbitmq-stream-go-client/pkg/stream"
 
+	"github.com/brokermark/brokermark/brokers/internal/reach"
 	"github.com/brokermark/brokermark/brokers/internal/socket"
 	"github.com/brokermark/brokermark/internal/driver"
 )
@@ -43,7 +44,7 @@ func (d *streams) session(ctx context.Context, c driver.ConsumerConfig, s driver
 	if err != nil {
 		return err
 	}
-	if err := versionAllows(l.version.text, driver.Shape{Consumers: c.ID + 1}); err != nil {
+	if err := versionAllows(l.version, driver.Shape{Consumers: c.ID + 1}); err != nil {
 		l.close()
 		return err
 	}
@@ -102,7 +103,7 @@ func (in *intake) subscribe() error {
 	client := in.d.cfg.Client
 	o := stream.NewConsumerOptions().SetConsumerName(in.subscription).SetClientProvidedName("brokermark").
 		SetInitialCredits(int16(client.Int("initial.credits"))).SetCRCCheck(client.Bool("crc.check")).SetManualCommit()
-	if in.link.version.atLeast(3, 11) {
+	if reach.AtLeast(in.link.version, 3, 11) {
 		o.SetSingleActiveConsumer(sac).SetOffset(stream.OffsetSpecification{}.First()) // which the server ignores: it asks activated
 	} else {
 		from, err := in.from(name)

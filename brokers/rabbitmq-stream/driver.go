@@ -92,7 +92,7 @@ func (d *streams) Setup(ctx context.Context, t driver.Topology) error {
 
 func (d *streams) declare(l *link, topology driver.Topology) error {
 	asked := d.cfg
-	asked.Target.Version = l.version.text
+	asked.Target.Version = l.version
 	if err := fits(asked, topology.Shape()); err != nil {
 		return err
 	}

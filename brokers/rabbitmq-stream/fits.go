@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/brokermark/brokermark/brokers/internal/reach"
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
@@ -51,17 +52,14 @@ func ofSuperStream(client driver.Values, partitions int) error {
 }
 
 // versionAllows refuses settings that a server of that version doesn't support; "" is an unknown version.
-func versionAllows(text string, s driver.Shape) error {
-	v, err := parseVersion(text)
+func versionAllows(version string, s driver.Shape) error {
 	switch {
-	case err != nil:
-		return nil //nolint:nilerr // a version that can't be read forbids nothing
-	case s.Partitions > 1 && !v.atLeast(3, 13):
+	case s.Partitions > 1 && reach.Before(version, 3, 13):
 		return driver.Unsupported(fmt.Sprintf("partitionsPerTopic: %d", s.Partitions),
-			"RabbitMQ %s has no super streams that a client can declare (since 3.13)", v)
-	case s.Consumers > 1 && !v.atLeast(3, 11):
+			"RabbitMQ %s has no super streams that a client can declare (since 3.13)", version)
+	case s.Consumers > 1 && reach.Before(version, 3, 11):
 		return driver.Unsupported(fmt.Sprintf("consumerPerSubscription: %d", s.Consumers),
-			"RabbitMQ %s has no single active consumer for streams (since 3.11), without which each would get every message", v)
+			"RabbitMQ %s has no single active consumer for streams (since 3.11), without which each would get every message", version)
 	}
 	return nil
 }

@@ -85,23 +85,3 @@ func cutText(b []byte) (text string, rest []byte, ok bool) {
 	}
 	return string(b[2 : 2+n]), b[2+n:], true
 }
-
-// version of a server: major and minor.
-type version struct {
-	text         string
-	major, minor int
-}
-
-func parseVersion(text string) (version, error) {
-	v := version{text: text}
-	if _, err := fmt.Sscanf(text, "%d.%d", &v.major, &v.minor); err != nil {
-		return v, fmt.Errorf("version %q is none", text)
-	}
-	return v, nil
-}
-
-func (v version) String() string { return v.text }
-
-func (v version) atLeast(major, minor int) bool {
-	return v.major > major || v.major == major && v.minor >= minor
-}

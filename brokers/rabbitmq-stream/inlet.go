@@ -75,19 +75,11 @@ func (i *inlet) take(c stream.ConsumerContext, m *amqp.Message) {
 	if len(m.Data) > 0 {
 		body = m.Data[0]
 	}
-	i.came.Add(body, func(name string) []byte { return property(m, name) })
+	i.came.Add(body, func(name string) []byte { return driver.Text(m.ApplicationProperties, name) })
 	if i.left--; i.left <= 0 || i.chunks == 1 || i.came.Len() == deliverBatch {
 		i.deliver(c.Consumer)
 		i.came.Reset()
 	}
-}
-
-// property returns an application property; nil if there is none of that name, or it is no text.
-func property(m *amqp.Message, name string) []byte {
-	if text, ok := m.ApplicationProperties[name].(string); ok {
-		return driver.Bytes(text)
-	}
-	return nil
 }
 
 func (i *inlet) deliver(c *stream.Consumer) {

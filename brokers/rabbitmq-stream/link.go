@@ -14,6 +14,7 @@ import (
 	"github.com/rabbitmq/rabbitmq-stream-go-client/pkg/logs"
 	"github.com/rabbitmq/rabbitmq-stream-go-client/pkg/stream"
 
+	"github.com/brokermark/brokermark/brokers/internal/reach"
 	"github.com/brokermark/brokermark/brokers/internal/socket"
 	"github.com/brokermark/brokermark/internal/driver"
 )
@@ -29,7 +30,7 @@ const (
 // link is the client's handle on a server; the connections below it are made as producers and consumers are.
 type link struct {
 	*stream.Environment
-	version version
+	version string
 }
 
 // dial connects to one of the target's nodes, starting with the one whose turn it is.
@@ -44,9 +45,9 @@ func (d *streams) dialNode(ctx context.Context, address string) (*link, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := parseVersion(properties["version"])
-	if err != nil {
-		return nil, driver.Refused(broker, address, err)
+	version := properties["version"]
+	if !reach.AtLeast(version, 0, 0) {
+		return nil, driver.Refused(broker, address, fmt.Errorf("version %q is none", version))
 	}
 	options, err := d.environment(address)
 	if err != nil {
@@ -64,7 +65,7 @@ func (d *streams) dialNode(ctx context.Context, address string) (*link, error) {
 	case err != nil:
 		return nil, driver.Refused(broker, address, err)
 	}
-	return &link{env, v}, nil
+	return &link{env, version}, nil
 }
 
 func (d *streams) user() string {

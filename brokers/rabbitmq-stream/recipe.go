@@ -2,11 +2,11 @@ package rabbitmqstream
 
 import (
 	"context"
-	"crypto/tls"
 	"fmt"
 	"strconv"
 
 	"github.com/brokermark/brokermark/brokers/internal/rabbitserver"
+	"github.com/brokermark/brokermark/brokers/internal/reach"
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
@@ -29,28 +29,25 @@ func listen(n *provision.Node) map[string]string {
 		"stream.advertised_port": port, "stream.advertised_tls_port": port,
 	}
 	if n.Cluster.TLS == nil {
-		keys["stream.listeners.tcp.1"] = rabbitserver.Address(n)
+		keys["stream.listeners.tcp.1"] = n.Address()
 	} else {
-		keys["stream.listeners.tcp"], keys["stream.listeners.ssl.1"] = "none", rabbitserver.Address(n)
+		keys["stream.listeners.tcp"], keys["stream.listeners.ssl.1"] = "none", n.Address()
 	}
 	return keys
 }
 
 // ready asks for the cluster's name, which only this instance has.
 func ready(ctx context.Context, n *provision.Node) error {
-	var conf *tls.Config
-	if n.Cluster.TLS != nil {
-		var err error
-		if conf, err = n.Cluster.TLS.ClientConfig(); err != nil {
-			return err
-		}
+	t, err := reach.Node(n)
+	if err != nil {
+		return err
 	}
-	properties, err := greet(ctx, rabbitserver.Address(n), conf)
+	properties, err := greet(ctx, n.Address(), t.TLS)
 	if err != nil {
 		return err
 	}
 	if name := properties["cluster_name"]; name != n.Cluster.ID {
-		return fmt.Errorf("%s is answered by another cluster: %q", rabbitserver.Address(n), name)
+		return fmt.Errorf("%s is answered by another cluster: %q", n.Address(), name)
 	}
 	return nil
 }

@@ -233,16 +233,8 @@ func (q *intake) deliver(m amqp.Delivery) {
 func (q *intake) take(m amqp.Delivery) {
 	q.last = m.DeliveryTag
 	if !q.once || !m.Redelivered {
-		q.came.Add(m.Body, func(name string) []byte { return value(m.Headers, name) })
+		q.came.Add(m.Body, func(name string) []byte { return driver.Text(m.Headers, name) })
 	}
-}
-
-// value returns a header's value; nil if there is no text header of that name.
-func value(headers amqp.Table, name string) []byte {
-	if text, ok := headers[name].(string); ok {
-		return driver.Bytes(text)
-	}
-	return nil
 }
 
 // ack acknowledges everything delivered so far; if it fails, the channel is closed and the messages are redelivered.

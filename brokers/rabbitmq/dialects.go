@@ -1,10 +1,6 @@
 package rabbitmq
 
-import (
-	"time"
-
-	"github.com/brokermark/brokermark/internal/driver"
-)
+import "github.com/brokermark/brokermark/internal/driver"
 
 // dialects are client libraries whose settings are arguments of calls.
 var dialects = []driver.Dialect{
@@ -15,30 +11,30 @@ var dialects = []driver.Dialect{
 
 var phrases = []driver.Phrase{
 	{
-		Setting: "heartbeat", Sides: []driver.Side{driver.ConnectionSide},
+		Setting: "heartbeat", Sides: driver.Connecting,
 		Words: []string{"factory.setRequestedHeartbeat(%s);", "pika.ConnectionParameters(heartbeat=%s)", "amqp.Config{Heartbeat: %s * time.Second}"},
 	},
 	{
-		Setting: "frame_max", Sides: []driver.Side{driver.ConnectionSide},
+		Setting: "frame_max", Sides: driver.Connecting,
 		Words: []string{"factory.setRequestedFrameMax(%s);", "pika.ConnectionParameters(frame_max=%s)", "amqp.Config{FrameSize: %s}"},
 	},
 	{
-		Setting: "vhost", Sides: []driver.Side{driver.ConnectionSide},
+		Setting: "vhost", Sides: driver.Connecting,
 		Words: []string{`factory.setVirtualHost("%s");`, `pika.ConnectionParameters(virtual_host="%s")`, `amqp.Config{Vhost: "%s"}`},
 	},
 	{
-		Setting: "confirm.select", Sides: []driver.Side{driver.ProducerSide}, Words: []string{"%s", "%s", "%s"},
+		Setting: "confirm.select", Sides: driver.Producing, Words: []string{"%s", "%s", "%s"},
 		Values: map[string][]string{
 			"true":  {"channel.confirmSelect();", "channel.confirm_delivery()", "channel.Confirm(false)"},
 			"false": {driver.NoLine, driver.NoLine, driver.NoLine},
 		},
 	},
 	{
-		Setting: "delivery_mode", Sides: []driver.Side{driver.ProducerSide},
+		Setting: "delivery_mode", Sides: driver.Producing,
 		Words: []string{"new AMQP.BasicProperties.Builder().deliveryMode(%s)", "pika.BasicProperties(delivery_mode=%s)", "amqp.Publishing{DeliveryMode: %s}"},
 	},
 	{
-		Setting: "mandatory", Sides: []driver.Side{driver.ProducerSide},
+		Setting: "mandatory", Sides: driver.Producing,
 		Words: []string{"boolean mandatory = %s; // of basicPublish", "%s", "mandatory := %s // of Publish"},
 		Values: map[string][]string{
 			"true":  {"true", "channel.basic_publish(exchange, routing_key, body, mandatory=True)", "true"},
@@ -46,7 +42,7 @@ var phrases = []driver.Phrase{
 		},
 	},
 	{
-		Setting: "no-ack", Sides: []driver.Side{driver.ConsumerSide},
+		Setting: "no-ack", Sides: driver.Consuming,
 		Words: []string{"boolean autoAck = %s; // of basicConsume", "%s", "autoAck := %s // of Consume"},
 		Values: map[string][]string{
 			"true":  {"true", "channel.basic_consume(queue, on_message, auto_ack=True)", "true"},
@@ -54,13 +50,13 @@ var phrases = []driver.Phrase{
 		},
 	},
 	{
-		Setting: "prefetch", Sides: []driver.Side{driver.ConsumerSide},
+		Setting: "prefetch", Sides: driver.Consuming,
 		Words: []string{"channel.basicQos(%s);", "channel.basic_qos(prefetch_count=%s)", "channel.Qos(%s, 0, false)"},
 	},
-	{Setting: "channels", Sides: []driver.Side{driver.ProducerSide}, Words: []string{"", "", ""}, Else: "the application opens as many on each connection"},
-	{Setting: "ack.every", Sides: []driver.Side{driver.ConsumerSide}, Words: []string{"", "", ""}, Else: "the application acknowledges so many at once (multiple)"},
-	{Setting: "ack.delay", Sides: []driver.Side{driver.ConsumerSide}, Words: []string{"", "", ""}, Else: "the application acknowledges what has waited so long"},
-	{Setting: "write.buffer", Sides: []driver.Side{driver.ProducerSide}, Words: []string{"", "", ""}, Else: "only this driver gathers writes"},
+	{Setting: "channels", Sides: driver.Producing, Words: []string{"", "", ""}, Else: "the application opens as many on each connection"},
+	{Setting: "ack.every", Sides: driver.Consuming, Words: []string{"", "", ""}, Else: "the application acknowledges so many at once (multiple)"},
+	{Setting: "ack.delay", Sides: driver.Consuming, Words: []string{"", "", ""}, Else: "the application acknowledges what has waited so long"},
+	{Setting: "write.buffer", Sides: driver.Producing, Words: []string{"", "", ""}, Else: "only this driver gathers writes"},
 }
 
 // elsewhere are client settings without a counterpart in other libraries: the use of the client by this driver, or settings that
@@ -70,16 +66,9 @@ var elsewhere = []string{"mode", "consumer.ack"}
 // pasted implements driver.Kind.Pasted. It leaves out settings without effect.
 func pasted(g driver.Guarantee, v driver.Values, _ int) []driver.Pasted {
 	d := settled(driver.Config{Guarantee: g, Client: v, Topic: defaultTopic()})
-	inForce := map[string]any{"confirm.select": d.confirm, "delivery_mode": d.mode(), "no-ack": d.autoAck}
-	for _, s := range settings {
-		if s.Scope != driver.ClientScope || s.Idle != nil && s.Idle(g, v) != "" {
-			continue
-		}
-		inForce[s.Name] = v[s.Name]
-		if t, ok := v[s.Name].(time.Duration); ok && s.Name == "heartbeat" {
-			inForce[s.Name] = int(t.Seconds())
-		}
-	}
+	inForce := driver.InForce(settings, g, v)
+	inForce["confirm.select"], inForce["delivery_mode"], inForce["no-ack"] = d.confirm, d.mode(), d.autoAck
+	inForce["heartbeat"] = int(v.Duration("heartbeat").Seconds())
 	for name, silent := range map[string]any{"channels": int64(1), "ack.every": int64(1)} {
 		if inForce[name] == silent { // the default of all libraries
 			delete(inForce, name)

@@ -10,6 +10,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 
 	"github.com/brokermark/brokermark/brokers/internal/rabbitserver"
+	"github.com/brokermark/brokermark/brokers/internal/reach"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
 )
@@ -115,14 +116,10 @@ func channelless(most, need int) error {
 
 // versionAllows refuses settings that a server of this version would accept and ignore; "" is not known.
 func versionAllows(version string, topic driver.Values) error {
-	var major, minor int
-	if _, err := fmt.Sscanf(version, "%d.%d", &major, &minor); err != nil {
-		return nil //nolint:nilerr // an unreadable version forbids nothing
-	}
-	if topic.String("x-queue-mode") != "" && (major > 3 || major == 3 && minor >= 12) {
+	if topic.String("x-queue-mode") != "" && reach.AtLeast(version, 3, 12) {
 		return driver.Unsupported("topicConfig.x-queue-mode", "RabbitMQ %s ignores it: since 3.12 every classic queue keeps its messages on disk", version)
 	}
-	if topic.Int("x-queue-version") != unset && major >= 4 {
+	if topic.Int("x-queue-version") != unset && reach.AtLeast(version, 4, 0) {
 		return driver.Unsupported("topicConfig.x-queue-version", "RabbitMQ %s has version 2 only", version)
 	}
 	return nil

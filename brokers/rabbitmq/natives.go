@@ -2,9 +2,6 @@ package rabbitmq
 
 import (
 	"errors"
-	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 
 	"github.com/brokermark/brokermark/internal/driver"
@@ -25,10 +22,7 @@ func natives(g driver.Guarantee) []driver.Native {
 	if !d.quorum {
 		args["x-queue-type"] = "classic" // the server's default, which the driver relies on
 	}
-	for _, name := range slices.Sorted(maps.Keys(args)) {
-		list = append(list, driver.Native{Side: driver.TopicSide, Name: name, Value: fmt.Sprint(args[name])})
-	}
-	return list
+	return append(list, driver.TopicNatives(args)...)
 }
 
 // confirms says whether the broker confirms, and what counts as acknowledged if it doesn't.

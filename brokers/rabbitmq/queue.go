@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"net/http"
 	"net/url"
 	"time"
@@ -16,9 +15,7 @@ import (
 
 // watched adds the management plugin to a server's settings, with statistics every second instead of every five.
 func watched(settings map[string]any) map[string]any {
-	all := map[string]any{rabbitserver.EnabledPlugins: rabbitserver.Management, "collect_statistics_interval": 1000}
-	maps.Copy(all, settings)
-	return all
+	return driver.Completed(settings, map[string]any{rabbitserver.EnabledPlugins: rabbitserver.Management, "collect_statistics_interval": 1000})
 }
 
 // Queue counts the ready messages of the subscription's queues by passive declarations, which are always current. If the server

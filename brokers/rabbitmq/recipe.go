@@ -25,13 +25,13 @@ func ready(ctx context.Context, n *provision.Node) error {
 	if err != nil {
 		return err
 	}
-	l, err := dialer(c).dialNode(ctx, rabbitserver.Address(n))
+	l, err := dialer(c).dialNode(ctx, n.Address())
 	if err != nil {
 		return err
 	}
 	defer l.close()
 	if name := l.conn.Properties["cluster_name"]; name != n.Cluster.ID {
-		return fmt.Errorf("%s is answered by another cluster: %v", rabbitserver.Address(n), name)
+		return fmt.Errorf("%s is answered by another cluster: %v", n.Address(), name)
 	}
 	return nil
 }

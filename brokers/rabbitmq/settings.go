@@ -1,7 +1,6 @@
 package rabbitmq
 
 import (
-	"fmt"
 	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
@@ -65,12 +64,7 @@ func keeps(_, topic driver.Values, size int64) driver.Limit {
 	if topic.String("x-overflow") == "reject-publish" {
 		return limit
 	}
-	for name, each := range map[string]int64{"x-max-length": 1, "x-max-length-bytes": size} {
-		if n := topic.Int(name); n != unset {
-			limit = limit.Least(driver.Limit{Setting: fmt.Sprintf("topicConfig.%s: %d", name, n), Messages: n / each})
-		}
-	}
-	return limit
+	return limit.Least(driver.Fullest(topic, 0, map[string]int64{"x-max-length": 1, "x-max-length-bytes": size}))
 }
 
 func unlimited(_ driver.Guarantee, v driver.Values) string {
@@ -79,12 +73,8 @@ func unlimited(_ driver.Guarantee, v driver.Values) string {
 
 // arguments are the queue arguments from the spec or the guarantee, by their native names.
 func (d *rabbit) arguments() amqp.Table {
-	args := amqp.Table{}
-	for _, s := range settings {
-		if value := d.cfg.Topic[s.Name]; s.Scope == driver.TopicScope && s.Name != "exchange" && value != s.Default {
-			args[s.Name] = value
-		}
-	}
+	args := amqp.Table(driver.Changed(settings, d.cfg.Topic))
+	delete(args, "exchange")
 	if delete(args, "x-queue-type"); d.quorum {
 		args["x-queue-type"] = "quorum"
 		args["x-quorum-initial-group-size"] = int64(max(1, d.cfg.Guarantee.Replicas))

@@ -2,7 +2,6 @@ package rabbitserver
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -11,7 +10,7 @@ import (
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
-func nodeName(n *provision.Node) string { return fmt.Sprintf("%s-%d@localhost", n.Cluster.ID, n.ID) }
+func nodeName(n *provision.Node) string { return n.Name() + "@localhost" }
 
 // command returns one of RabbitMQ's own scripts, in the unpacked tree that the server lives in.
 func command(n *provision.Node, script string, args ...string) (provision.Command, error) {

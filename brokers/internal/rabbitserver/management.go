@@ -49,7 +49,7 @@ func endpoints(n *provision.Node) map[string]string {
 	if !managed(n.Cluster) {
 		return nil
 	}
-	return map[string]string{ManagementRole: "http://127.0.0.1:" + strconv.Itoa(n.Ports[managementPort])}
+	return map[string]string{ManagementRole: "http://" + n.At(managementPort)}
 }
 
 // management returns the plugin's keys. It keeps a sample a second for a minute; otherwise its counters change every five seconds.

@@ -7,7 +7,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -79,14 +78,9 @@ func Recipe(p Protocol) *provision.Recipe {
 // ListenAMQP returns the keys for the port of AMQP, 0-9-1 and 1.0 alike.
 func ListenAMQP(n *provision.Node) map[string]string {
 	if n.Cluster.TLS == nil {
-		return map[string]string{"listeners.tcp.1": Address(n)}
+		return map[string]string{"listeners.tcp.1": n.Address()}
 	}
-	return map[string]string{"listeners.tcp": "none", "listeners.ssl.1": Address(n)}
-}
-
-// Address returns the address at which the node listens for clients.
-func Address(n *provision.Node) string {
-	return net.JoinHostPort("127.0.0.1", strconv.Itoa(n.Ports["client"]))
+	return map[string]string{"listeners.tcp": "none", "listeners.ssl.1": n.Address()}
 }
 
 // install unpacks Debian's server with its own C library. Installing the package would make it a system service that
