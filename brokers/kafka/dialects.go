@@ -14,23 +14,19 @@ var dialects = []driver.Dialect{
 	{Library: "Go (franz-go)", Words: 2, Line: "%s(%s),", Comment: "//"},
 }
 
-var (
-	producing = []driver.Side{driver.ProducerSide}
-	consuming = []driver.Side{driver.ConsumerSide}
-	onBoth    = []driver.Side{driver.ProducerSide, driver.ConsumerSide}
-)
+var onBoth = []driver.Side{driver.ProducerSide, driver.ConsumerSide}
 
 // phrases are settings in the form of Java's client, librdkafka and franz-go. batch is the batch size in bytes.
 func phrases(batch int) []driver.Phrase {
 	return []driver.Phrase{
-		{Setting: "acks", Sides: producing, Words: []string{"acks", "acks", "kgo.RequiredAcks"}, Values: map[string][]string{
+		{Setting: "acks", Sides: driver.Producing, Words: []string{"acks", "acks", "kgo.RequiredAcks"}, Values: map[string][]string{
 			"0": {"0", "0", "kgo.NoAck()"}, "1": {"1", "1", "kgo.LeaderAck()"}, "all": {"all", "all", "kgo.AllISRAcks()"},
 		}},
-		{Setting: "linger.ms", Sides: producing, Words: []string{"linger.ms", "linger.ms", "kgo.ProducerLinger(%s * time.Millisecond),"}},
-		{Setting: "batch.size", Sides: producing, Words: []string{"batch.size", "batch.size", "kgo.ProducerBatchMaxBytes"}},
-		{Setting: largestRequest, Sides: producing, Words: []string{"max.request.size", "message.max.bytes", driver.NoLine}},
+		{Setting: "linger.ms", Sides: driver.Producing, Words: []string{"linger.ms", "linger.ms", "kgo.ProducerLinger(%s * time.Millisecond),"}},
+		{Setting: "batch.size", Sides: driver.Producing, Words: []string{"batch.size", "batch.size", "kgo.ProducerBatchMaxBytes"}},
+		{Setting: largestRequest, Sides: driver.Producing, Words: []string{"max.request.size", "message.max.bytes", driver.NoLine}},
 		{
-			Setting: "partitioner", Sides: producing, Words: []string{"partitioner.class", "partitioner", "kgo.RecordPartitioner"},
+			Setting: "partitioner", Sides: driver.Producing, Words: []string{"partitioner.class", "partitioner", "kgo.RecordPartitioner"},
 			Values: map[string][]string{ // librdkafka's assigns keys to the same partitions, and stays with one partition for 10 ms without a key
 				uniform:    {driver.NoLine, "murmur2_random", fmt.Sprintf("kgo.UniformBytesPartitioner(%d, false, true, nil)", batch)},
 				byClient:   {driver.NoLine, "murmur2_random", driver.NoLine},
@@ -42,58 +38,58 @@ func phrases(batch int) []driver.Phrase {
 			Else: "the application has to choose the partition of messages without a key",
 		},
 		{
-			Setting: "buffer.memory", Sides: producing, Words: []string{"buffer.memory", "", "kgo.MaxBufferedBytes"},
+			Setting: "buffer.memory", Sides: driver.Producing, Words: []string{"buffer.memory", "", "kgo.MaxBufferedBytes"},
 			Else: "queue.buffering.max.kbytes has it in units of 1024 bytes",
 		},
-		{Setting: "compression.type", Sides: producing, Words: []string{"compression.type", "compression.type", "kgo.ProducerBatchCompression"}, Values: map[string][]string{
+		{Setting: "compression.type", Sides: driver.Producing, Words: []string{"compression.type", "compression.type", "kgo.ProducerBatchCompression"}, Values: map[string][]string{
 			"none": {"none", "none", "kgo.NoCompression()"}, "gzip": {"gzip", "gzip", "kgo.GzipCompression()"},
 			"snappy": {"snappy", "snappy", "kgo.SnappyCompression()"}, "lz4": {"lz4", "lz4", "kgo.Lz4Compression()"}, "zstd": {"zstd", "zstd", "kgo.ZstdCompression()"},
 		}},
-		{Setting: "enable.idempotence", Sides: producing, Words: []string{"enable.idempotence", "enable.idempotence", "%s,"}, Values: map[string][]string{
+		{Setting: "enable.idempotence", Sides: driver.Producing, Words: []string{"enable.idempotence", "enable.idempotence", "%s,"}, Values: map[string][]string{
 			"true": {"true", "true", driver.NoLine}, "false": {"false", "false", "kgo.DisableIdempotentWrite()"},
 		}},
-		{Setting: window, Sides: producing, Words: []string{window, window, "kgo.MaxProduceRequestsInflightPerBroker"}, Values: map[string][]string{
+		{Setting: window, Sides: driver.Producing, Words: []string{window, window, "kgo.MaxProduceRequestsInflightPerBroker"}, Values: map[string][]string{
 			idempotentWindow: {"5", "5", driver.NoLine},
 		}},
-		{Setting: "retries", Sides: producing, Words: []string{"retries", "retries", "kgo.RecordRetries"}},
+		{Setting: "retries", Sides: driver.Producing, Words: []string{"retries", "retries", "kgo.RecordRetries"}},
 		{
-			Setting: "delivery.timeout.ms", Sides: producing, Words: []string{"delivery.timeout.ms", "delivery.timeout.ms", "kgo.RecordDeliveryTimeout(%s * time.Millisecond),"},
+			Setting: "delivery.timeout.ms", Sides: driver.Producing, Words: []string{"delivery.timeout.ms", "delivery.timeout.ms", "kgo.RecordDeliveryTimeout(%s * time.Millisecond),"},
 			Values: map[string][]string{"0": {"2147483647", "0", "0"}}, // never; Java has no such value
 		},
-		{Setting: "request.timeout.ms", Sides: producing, Words: []string{"request.timeout.ms", "request.timeout.ms", "kgo.ProduceRequestTimeout(%s * time.Millisecond),"}},
-		{Setting: "transaction.timeout.ms", Sides: producing, Words: []string{"transaction.timeout.ms", "transaction.timeout.ms", "kgo.TransactionTimeout(%s * time.Millisecond),"}},
+		{Setting: "request.timeout.ms", Sides: driver.Producing, Words: []string{"request.timeout.ms", "request.timeout.ms", "kgo.ProduceRequestTimeout(%s * time.Millisecond),"}},
+		{Setting: "transaction.timeout.ms", Sides: driver.Producing, Words: []string{"transaction.timeout.ms", "transaction.timeout.ms", "kgo.TransactionTimeout(%s * time.Millisecond),"}},
 		{
-			Setting: "commit.interval.ms", Sides: producing, Words: []string{"", "", ""},
+			Setting: "commit.interval.ms", Sides: driver.Producing, Words: []string{"", "", ""},
 			Else: "the application, which also chooses a transactional.id, has to commit so often",
 		},
-		{Setting: "group.protocol", Sides: consuming, Words: []string{"group.protocol", "group.protocol", "%s,"}, Values: map[string][]string{
+		{Setting: "group.protocol", Sides: driver.Consuming, Words: []string{"group.protocol", "group.protocol", "%s,"}, Values: map[string][]string{
 			classicGroups: {"classic", "classic", driver.NoLine}, shareGroups: {"", "", ""},
 			brokerGroups: {"consumer", "consumer", "kgo.ServerSideBalancer(), kgo.Balancers(kgo.StickyBalancer())"},
 		}, Else: "a client of its own reads as a share group, such as Java's KafkaShareConsumer"},
-		{Setting: "session.timeout.ms", Sides: consuming, Words: []string{"session.timeout.ms", "session.timeout.ms", "kgo.SessionTimeout(%s * time.Millisecond),"}},
-		{Setting: "heartbeat.interval.ms", Sides: consuming, Words: []string{"heartbeat.interval.ms", "heartbeat.interval.ms", "kgo.HeartbeatInterval(%s * time.Millisecond),"}},
-		{Setting: "auto.offset.reset", Sides: consuming, Words: []string{"auto.offset.reset", "auto.offset.reset", "kgo.ConsumeResetOffset"}, Values: map[string][]string{
+		{Setting: "session.timeout.ms", Sides: driver.Consuming, Words: []string{"session.timeout.ms", "session.timeout.ms", "kgo.SessionTimeout(%s * time.Millisecond),"}},
+		{Setting: "heartbeat.interval.ms", Sides: driver.Consuming, Words: []string{"heartbeat.interval.ms", "heartbeat.interval.ms", "kgo.HeartbeatInterval(%s * time.Millisecond),"}},
+		{Setting: "auto.offset.reset", Sides: driver.Consuming, Words: []string{"auto.offset.reset", "auto.offset.reset", "kgo.ConsumeResetOffset"}, Values: map[string][]string{
 			"earliest": {"earliest", "earliest", "kgo.NewOffset().AtStart()"},
 		}},
-		{Setting: "isolation.level", Sides: consuming, Words: []string{"isolation.level", "isolation.level", "kgo.FetchIsolationLevel"}, Values: map[string][]string{
+		{Setting: "isolation.level", Sides: driver.Consuming, Words: []string{"isolation.level", "isolation.level", "kgo.FetchIsolationLevel"}, Values: map[string][]string{
 			"read_committed":   {"read_committed", "read_committed", "kgo.ReadCommitted()"},
 			"read_uncommitted": {"read_uncommitted", "read_uncommitted", "kgo.ReadUncommitted()"},
 		}},
-		{Setting: "fetch.min.bytes", Sides: consuming, Words: []string{"fetch.min.bytes", "fetch.min.bytes", "kgo.FetchMinBytes"}},
-		{Setting: "fetch.max.wait.ms", Sides: consuming, Words: []string{"fetch.max.wait.ms", "fetch.wait.max.ms", "kgo.FetchMaxWait(%s * time.Millisecond),"}},
-		{Setting: "fetch.max.bytes", Sides: consuming, Words: []string{"fetch.max.bytes", "fetch.max.bytes", "kgo.FetchMaxBytes"}},
-		{Setting: "max.partition.fetch.bytes", Sides: consuming, Words: []string{"max.partition.fetch.bytes", "max.partition.fetch.bytes", "kgo.FetchMaxPartitionBytes"}},
+		{Setting: "fetch.min.bytes", Sides: driver.Consuming, Words: []string{"fetch.min.bytes", "fetch.min.bytes", "kgo.FetchMinBytes"}},
+		{Setting: "fetch.max.wait.ms", Sides: driver.Consuming, Words: []string{"fetch.max.wait.ms", "fetch.wait.max.ms", "kgo.FetchMaxWait(%s * time.Millisecond),"}},
+		{Setting: "fetch.max.bytes", Sides: driver.Consuming, Words: []string{"fetch.max.bytes", "fetch.max.bytes", "kgo.FetchMaxBytes"}},
+		{Setting: "max.partition.fetch.bytes", Sides: driver.Consuming, Words: []string{"max.partition.fetch.bytes", "max.partition.fetch.bytes", "kgo.FetchMaxPartitionBytes"}},
 		{
-			Setting: "max.poll.records", Sides: consuming, Words: []string{"max.poll.records", "", ""}, Values: map[string][]string{"0": {"2147483647", driver.NoLine, driver.NoLine}},
+			Setting: "max.poll.records", Sides: driver.Consuming, Words: []string{"max.poll.records", "", ""}, Values: map[string][]string{"0": {"2147483647", driver.NoLine, driver.NoLine}},
 			Else: "the application asks for so many at once",
 		},
-		{Setting: "check.crcs", Sides: consuming, Words: []string{"check.crcs", "check.crcs", "%s,"}, Values: map[string][]string{
+		{Setting: "check.crcs", Sides: driver.Consuming, Words: []string{"check.crcs", "check.crcs", "%s,"}, Values: map[string][]string{
 			"true": {"true", "true", driver.NoLine}, "false": {"false", "false", "kgo.DisableFetchCRCValidation()"},
 		}},
-		{Setting: "enable.auto.commit", Sides: consuming, Words: []string{"enable.auto.commit", "enable.auto.commit", "%s,"}, Values: map[string][]string{
+		{Setting: "enable.auto.commit", Sides: driver.Consuming, Words: []string{"enable.auto.commit", "enable.auto.commit", "%s,"}, Values: map[string][]string{
 			"true": {"true", "true", "kgo.AutoCommitMarks()"}, "false": {"false", "false", "kgo.DisableAutoCommit()"},
 		}},
-		{Setting: "auto.commit.interval.ms", Sides: consuming, Words: []string{"auto.commit.interval.ms", "auto.commit.interval.ms", "kgo.AutoCommitInterval(%s * time.Millisecond),"}},
+		{Setting: "auto.commit.interval.ms", Sides: driver.Consuming, Words: []string{"auto.commit.interval.ms", "auto.commit.interval.ms", "kgo.AutoCommitInterval(%s * time.Millisecond),"}},
 		{Setting: "metadata.max.age.ms", Sides: onBoth, Words: []string{"metadata.max.age.ms", "topic.metadata.refresh.interval.ms", "kgo.MetadataMaxAge(%s * time.Millisecond),"}},
 	}
 }
@@ -120,15 +116,9 @@ func pasted(g driver.Guarantee, v driver.Values, largest int) []driver.Pasted {
 // inForce are the client's settings with the effective values of auto and 0, and the settings derived from the guarantee. It
 // leaves out settings without effect.
 func inForce(g driver.Guarantee, v driver.Values) map[string]any {
-	values := map[string]any{
-		"acks":              map[driver.Acks]string{driver.AcksNone: "0", driver.AcksLeader: "1", driver.AcksQuorum: "all"}[g.Acks],
-		"auto.offset.reset": "earliest", "isolation.level": "read_uncommitted",
-	}
-	for _, s := range settings {
-		if s.Scope == driver.ClientScope && (s.Idle == nil || s.Idle(g, v) == "") {
-			values[s.Name] = v[s.Name]
-		}
-	}
+	values := driver.InForce(settings, g, v)
+	values["acks"] = map[driver.Acks]string{driver.AcksNone: "0", driver.AcksLeader: "1", driver.AcksQuorum: "all"}[g.Acks]
+	values["auto.offset.reset"], values["isolation.level"] = "earliest", "read_uncommitted"
 	if g.Delivery == driver.ExactlyOnce {
 		values["isolation.level"] = "read_committed"
 	}

@@ -3,7 +3,6 @@ package kafka
 import (
 	"context"
 	"fmt"
-	"maps"
 
 	"github.com/twmb/franz-go/pkg/kadm"
 
@@ -31,9 +30,7 @@ func completed(g driver.Guarantee, settings map[string]any) (map[string]any, err
 	}
 	switch given := settings[flushAll]; {
 	case given == nil:
-		all := map[string]any{flushAll: 1}
-		maps.Copy(all, settings)
-		return all, nil
+		return driver.Completed(settings, map[string]any{flushAll: 1}), nil
 	case fmt.Sprint(given) != "1":
 		return nil, driver.Unsupported("persistence: fsync", "with exactly-once it needs the server setting %s: 1, and the spec says %v", flushAll, given)
 	}

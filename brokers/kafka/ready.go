@@ -22,7 +22,7 @@ func ready(ctx context.Context, n *provision.Node) error {
 			return err
 		}
 		if m.Cluster != want {
-			return fmt.Errorf("%s is of cluster %s, not of %s", address(n), m.Cluster, want)
+			return fmt.Errorf("%s is of cluster %s, not of %s", n.Address(), m.Cluster, want)
 		}
 		if !slices.Contains(m.Brokers.NodeIDs(), int32(n.ID)) {
 			return fmt.Errorf("node %d is not yet among the brokers %v", n.ID, m.Brokers.NodeIDs())
@@ -38,5 +38,21 @@ func formed(ctx context.Context, c *provision.Cluster) error {
 			err = fmt.Errorf("%d of %d brokers have joined", len(brokers), len(c.Nodes))
 		}
 		return err
+	})
+}
+
+// inSync is the smallest number of in-sync replicas over all partitions with several replicas.
+func inSync(ctx context.Context, c *provision.Cluster) (int, error) {
+	return provision.Ask(c, func(n *provision.Node) (least int, err error) {
+		err = ask(ctx, n, func(ctx context.Context, admin *kadm.Client) error {
+			topics, err := admin.ListTopics(ctx)
+			topics.EachPartition(func(p kadm.PartitionDetail) {
+				if len(p.Replicas) > 1 && (least == 0 || len(p.ISR) < least) {
+					least = len(p.ISR)
+				}
+			})
+			return err
+		})
+		return least, err
 	})
 }

@@ -25,16 +25,14 @@ const (
 	askPatience = 3 * time.Second
 )
 
-func address(n *provision.Node) string { return "127.0.0.1:" + strconv.Itoa(n.Ports["client"]) }
-
 // serverProperties is the node's configuration: its membership in this cluster, defaults for a small cluster, and the settings of
 // the spec.
 func serverProperties(n *provision.Node, asked map[string]string, known []string) (string, error) {
 	nodes := n.Cluster.Nodes
 	own := membership(n)
-	own["advertised.listeners"], own["inter.broker.listener.name"] = "CLIENT://"+address(n), "CLIENT"
+	own["advertised.listeners"], own["inter.broker.listener.name"] = "CLIENT://"+n.Address(), "CLIENT"
 	if n.Far != "" {
-		own["listeners"] += ",FAR://127.0.0.1:" + strconv.Itoa(n.Ports[far])
+		own["listeners"] += ",FAR://" + n.At(far)
 		own["advertised.listeners"] += ",FAR://" + n.Far
 	}
 	if err := guard(n, own); err != nil {

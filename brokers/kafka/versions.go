@@ -1,10 +1,10 @@
 package kafka
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/brokermark/brokermark/brokers/internal/reach"
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
@@ -14,21 +14,14 @@ var younger = []string{
 	"max.compaction.lag.ms", "message.timestamp.after.max.ms", "message.timestamp.before.max.ms", "remote.storage.enable",
 }
 
-// before reports whether a version is known and older than major.minor.
-func before(version string, major, minor int) bool {
-	var its [2]int
-	_, err := fmt.Sscanf(version, "%d.%d", &its[0], &its[1])
-	return err == nil && slices.Compare(its[:], []int{major, minor}) < 0
-}
-
 // fitsVersion refuses settings newer than a known version. A broker before 3.0 can't be asked for the outcome of a transaction
 // whose commit was not answered (DescribeTransactions).
 func fitsVersion(c driver.Config) error {
 	version := c.Target.Version
-	if before(version, 4, 0) && c.Client.String("group.protocol") == brokerGroups {
+	if reach.Before(version, 4, 0) && c.Client.String("group.protocol") == brokerGroups {
 		return driver.Unsupported("client.group.protocol: consumer", "Kafka %s has no such groups in use; 4.0 and later do", version)
 	}
-	if before(version, 4, 2) && shares(c.Client) {
+	if reach.Before(version, 4, 2) && shares(c.Client) {
 		return driver.Unsupported("client.group.protocol: "+shareGroups, "Kafka %s has no share groups in use; 4.2 and later do", version)
 	}
 	if !onZooKeeper(version) {

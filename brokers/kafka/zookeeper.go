@@ -44,27 +44,25 @@ func oldJars(version string) []string {
 	}
 }
 
-func zooKeeper(n *provision.Node) string { return "127.0.0.1:" + strconv.Itoa(n.Ports[controller]) }
-
 // membership are the settings that make the node part of its cluster.
 func membership(n *provision.Node) map[string]string {
 	if !onZooKeeper(n.Cluster.Version) {
 		var voters []string
 		for _, v := range n.Cluster.Nodes {
-			voters = append(voters, fmt.Sprintf("%d@127.0.0.1:%d", v.ID, v.Ports[controller]))
+			voters = append(voters, fmt.Sprintf("%d@%s", v.ID, v.At(controller)))
 		}
 		return map[string]string{
 			"process.roles": "broker,controller", "node.id": strconv.Itoa(n.ID), "log.dirs": n.Data,
 			"controller.quorum.voters": strings.Join(voters, ","), "controller.listener.names": "CONTROLLER",
-			"listeners": fmt.Sprintf("CLIENT://%s,CONTROLLER://127.0.0.1:%d", address(n), n.Ports[controller]),
+			"listeners": fmt.Sprintf("CLIENT://%s,CONTROLLER://%s", n.Address(), n.At(controller)),
 		}
 	}
 	var ensemble []string
 	for _, m := range n.Cluster.Nodes {
-		ensemble = append(ensemble, zooKeeper(m))
+		ensemble = append(ensemble, m.At(controller))
 	}
 	return map[string]string{
-		"broker.id": strconv.Itoa(n.ID), "log.dirs": filepath.Join(n.Data, "kafka"), "listeners": "CLIENT://" + address(n),
+		"broker.id": strconv.Itoa(n.ID), "log.dirs": filepath.Join(n.Data, "kafka"), "listeners": "CLIENT://" + n.Address(),
 		"zookeeper.connect": strings.Join(ensemble, ","),
 	}
 }
@@ -97,7 +95,7 @@ func launchCommand(n *provision.Node, options []string) provision.Command {
 	keeper := append(jvm.Options(n, []string{"-Xmx512M", "-Dzookeeper.preAllocSize=1024"}, nil),
 		"-Djava.awt.headless=true", "-Dlog4j.configuration=file:"+filepath.Join(n.Dir, "log4j.properties"),
 		"-cp", filepath.Join(n.Cluster.Install, "lib", "*"), "org.apache.zookeeper.server.quorum.QuorumPeerMain", zooKeeperFile)
-	args := slices.Concat([]string{strconv.Itoa(n.ID), zooKeeper(n)}, keeper, []string{then}, java(n, options), []string{"kafka.Kafka", "server.properties"})
+	args := slices.Concat([]string{strconv.Itoa(n.ID), n.At(controller)}, keeper, []string{then}, java(n, options), []string{"kafka.Kafka", "server.properties"})
 	return provision.Command{Program: launcher, Args: args}
 }
 

@@ -178,19 +178,11 @@ func (r *reader) deliver() bool {
 	}
 	for _, m := range r.messages {
 		if r.seen == nil || r.seen.first(m.ID()) {
-			r.came.Add(m.Payload(), func(name string) []byte { return property(m, name) })
+			r.came.Add(m.Payload(), func(name string) []byte { return driver.Text(m.Properties(), name) })
 		}
 	}
 	r.came.Deliver(r.sink)
 	return true
-}
-
-// property returns a property of a message; nil if there is none of that name.
-func property(m client.Message, name string) []byte {
-	if text, ok := m.Properties()[name]; ok {
-		return driver.Bytes(text)
-	}
-	return nil
 }
 
 // acknowledge passes acknowledgements to the client, which only returns errors for a closed consumer.

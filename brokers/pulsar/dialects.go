@@ -15,12 +15,6 @@ var dialects = []driver.Dialect{
 	{Library: "Go (pulsar-client-go)", Words: 1, Comment: "//"},
 }
 
-var (
-	connecting = []driver.Side{driver.ConnectionSide}
-	producing  = []driver.Side{driver.ProducerSide}
-	consuming  = []driver.Side{driver.ConsumerSide}
-)
-
 // phrases are settings in the form of each library. Go has one option for the two settings of grouping acknowledgements.
 func phrases(v driver.Values) []driver.Phrase {
 	lasting := func(name string) map[string][]string { return lasts(v.Duration(name)) }
@@ -31,35 +25,35 @@ func phrases(v driver.Values) []driver.Phrase {
 		gathered = 1
 	}
 	return []driver.Phrase{
-		{Setting: "operationTimeout", Sides: connecting, Words: []string{".operationTimeout(%s)", "OperationTimeout: %s,"}, Values: lasting("operationTimeout")},
-		{Setting: "connectionTimeout", Sides: connecting, Words: []string{".connectionTimeout(%s)", "ConnectionTimeout: %s,"}, Values: lasting("connectionTimeout")},
-		{Setting: "keepAliveInterval", Sides: connecting, Words: []string{".keepAliveInterval(%s)", "KeepAliveInterval: %s,"}, Values: lasting("keepAliveInterval")},
-		{Setting: "connectionsPerBroker", Sides: connecting, Words: []string{".connectionsPerBroker(%s)", "MaxConnectionsPerBroker: %s,"}},
+		{Setting: "operationTimeout", Sides: driver.Connecting, Words: []string{".operationTimeout(%s)", "OperationTimeout: %s,"}, Values: lasting("operationTimeout")},
+		{Setting: "connectionTimeout", Sides: driver.Connecting, Words: []string{".connectionTimeout(%s)", "ConnectionTimeout: %s,"}, Values: lasting("connectionTimeout")},
+		{Setting: "keepAliveInterval", Sides: driver.Connecting, Words: []string{".keepAliveInterval(%s)", "KeepAliveInterval: %s,"}, Values: lasting("keepAliveInterval")},
+		{Setting: "connectionsPerBroker", Sides: driver.Connecting, Words: []string{".connectionsPerBroker(%s)", "MaxConnectionsPerBroker: %s,"}},
 		{
-			Setting: "memoryLimitBytes", Sides: connecting, Words: []string{".memoryLimit(%s, SizeUnit.BYTES)", "MemoryLimitBytes: %s,"},
+			Setting: "memoryLimitBytes", Sides: driver.Connecting, Words: []string{".memoryLimit(%s, SizeUnit.BYTES)", "MemoryLimitBytes: %s,"},
 			Values: map[string][]string{"0": {"0", "-1"}}, // no limit
 		},
-		{Setting: "batchingEnabled", Sides: producing, Words: []string{".enableBatching(%s)", "DisableBatching: %s,"}, Values: map[string][]string{"true": {"true", "false"}, "false": {"false", "true"}}},
-		{Setting: "batchingMaxPublishDelay", Sides: producing, Words: []string{".batchingMaxPublishDelay(%s)", "BatchingMaxPublishDelay: %s,"}, Values: lasting("batchingMaxPublishDelay")},
-		{Setting: "batchingMaxMessages", Sides: producing, Words: []string{".batchingMaxMessages(%s)", "BatchingMaxMessages: %s,"}},
-		{Setting: "batchingMaxSize", Sides: producing, Words: []string{".batchingMaxBytes(%s)", "BatchingMaxSize: %s,"}},
-		{Setting: "batchBuilder", Sides: producing, Words: []string{".batcherBuilder(BatcherBuilder.%s)", "BatcherBuilderType: pulsar.%s,"}, Values: map[string][]string{
+		{Setting: "batchingEnabled", Sides: driver.Producing, Words: []string{".enableBatching(%s)", "DisableBatching: %s,"}, Values: map[string][]string{"true": {"true", "false"}, "false": {"false", "true"}}},
+		{Setting: "batchingMaxPublishDelay", Sides: driver.Producing, Words: []string{".batchingMaxPublishDelay(%s)", "BatchingMaxPublishDelay: %s,"}, Values: lasting("batchingMaxPublishDelay")},
+		{Setting: "batchingMaxMessages", Sides: driver.Producing, Words: []string{".batchingMaxMessages(%s)", "BatchingMaxMessages: %s,"}},
+		{Setting: "batchingMaxSize", Sides: driver.Producing, Words: []string{".batchingMaxBytes(%s)", "BatchingMaxSize: %s,"}},
+		{Setting: "batchBuilder", Sides: driver.Producing, Words: []string{".batcherBuilder(BatcherBuilder.%s)", "BatcherBuilderType: pulsar.%s,"}, Values: map[string][]string{
 			"DEFAULT": {"DEFAULT", "DefaultBatchBuilder"}, "KEY_BASED": {"KEY_BASED", "KeyBasedBatchBuilder"},
 		}},
-		{Setting: "compressionType", Sides: producing, Words: []string{".compressionType(CompressionType.%s)", "CompressionType: pulsar.%s,"}, Values: map[string][]string{
+		{Setting: "compressionType", Sides: driver.Producing, Words: []string{".compressionType(CompressionType.%s)", "CompressionType: pulsar.%s,"}, Values: map[string][]string{
 			"NONE": {"NONE", "NoCompression"}, "LZ4": {"LZ4", "LZ4"}, "ZLIB": {"ZLIB", "ZLib"}, "ZSTD": {"ZSTD", "ZSTD"}, "SNAPPY": {"SNAPPY", "SNAPPY"},
 		}},
-		{Setting: "maxPendingMessages", Sides: producing, Words: []string{".maxPendingMessages(%s)", "MaxPendingMessages: %s,"}},
-		{Setting: "sendTimeout", Sides: producing, Words: []string{".sendTimeout(%s)", "SendTimeout: %s,"}, Values: sending},
-		{Setting: "subscriptionType", Sides: consuming, Words: []string{".subscriptionType(SubscriptionType.%s)", "Type: pulsar.%s,"}, Values: map[string][]string{
+		{Setting: "maxPendingMessages", Sides: driver.Producing, Words: []string{".maxPendingMessages(%s)", "MaxPendingMessages: %s,"}},
+		{Setting: "sendTimeout", Sides: driver.Producing, Words: []string{".sendTimeout(%s)", "SendTimeout: %s,"}, Values: sending},
+		{Setting: "subscriptionType", Sides: driver.Consuming, Words: []string{".subscriptionType(SubscriptionType.%s)", "Type: pulsar.%s,"}, Values: map[string][]string{
 			"Key_Shared": {"Key_Shared", "KeyShared"},
 		}},
-		{Setting: "receiverQueueSize", Sides: consuming, Words: []string{".receiverQueueSize(%s)", "ReceiverQueueSize: %s,"}},
+		{Setting: "receiverQueueSize", Sides: driver.Consuming, Words: []string{".receiverQueueSize(%s)", "ReceiverQueueSize: %s,"}},
 		{
-			Setting: "ackGroupingTime", Sides: consuming, Values: lasting("ackGroupingTime"),
+			Setting: "ackGroupingTime", Sides: driver.Consuming, Values: lasting("ackGroupingTime"),
 			Words: []string{".acknowledgmentGroupTime(%s)", fmt.Sprintf("AckGroupingOptions: &pulsar.AckGroupingOptions{MaxTime: %%s, MaxSize: %d},", gathered)},
 		},
-		{Setting: "ackGroupingMaxSize", Sides: consuming, Words: []string{".maxAcknowledgmentGroupSize(%s)", driver.NoLine}},
+		{Setting: "ackGroupingMaxSize", Sides: driver.Consuming, Words: []string{".maxAcknowledgmentGroupSize(%s)", driver.NoLine}},
 	}
 }
 
@@ -84,12 +78,7 @@ var elsewhere = []string{"mode", "consumer.ack", "transactions", tenantSetting, 
 
 // pasted implements driver.Kind.Pasted, with the effective values of auto. It leaves out settings without effect.
 func pasted(g driver.Guarantee, v driver.Values, _ int) []driver.Pasted {
-	inForce := map[string]any{}
-	for _, s := range settings {
-		if s.Scope == driver.ClientScope && (s.Idle == nil || s.Idle(g, v) == "") {
-			inForce[s.Name] = v[s.Name]
-		}
-	}
+	inForce := driver.InForce(settings, g, v)
 	inForce["subscriptionType"] = subscriptionNames[subscriptionType(g, v)]
 	if _, batched := inForce["batchBuilder"]; batched {
 		inForce["batchBuilder"] = "DEFAULT"

@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 	"unsafe"
 
 	client "github.com/apache/pulsar-client-go/pulsar"
 
+	"github.com/brokermark/brokermark/brokers/internal/socket"
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
@@ -49,10 +49,8 @@ func (s *session) Relay(ctx context.Context, c driver.RelayConfig, ready func())
 			return err
 		}
 		s.log.Warnf("relay %d begins again: %v", c.ID, err)
-		select { // unacknowledged messages are consumed again
-		case <-ctx.Done():
+		if socket.Pause(ctx, retryPause) != nil { // unacknowledged messages are consumed again
 			return nil
-		case <-time.After(retryPause):
 		}
 	}
 }

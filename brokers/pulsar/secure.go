@@ -97,17 +97,17 @@ func mutual(c *provision.Cluster) bool { return c.TLS != nil && c.TLS.Mutual }
 // webURL is the address of the broker's admin interface.
 func webURL(n *provision.Node) string {
 	if n.Cluster.TLS != nil {
-		return local(n, "https://", webPort)
+		return "https://" + n.At(webPort)
 	}
-	return local(n, "http://", webPort)
+	return "http://" + n.At(webPort)
 }
 
 // bookieURL is the address of the bookie's admin interface.
 func bookieURL(n *provision.Node) string {
 	if mutual(n.Cluster) {
-		return local(n, "https://", bookieAdmin)
+		return "https://" + n.At(bookieAdmin)
 	}
-	return local(n, "http://", bookieAdmin)
+	return "http://" + n.At(bookieAdmin)
 }
 
 // guarded admits the cluster's user, who is also the administrator, and any client with a valid token if there is a key for tokens.

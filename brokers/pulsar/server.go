@@ -42,9 +42,7 @@ func completed(g driver.Guarantee, settings map[string]any) (map[string]any, err
 	case given != nil:
 		return nil, driver.Unsupported("persistence: fsync", "it needs %s: true, and the spec says %v", journalSync, given)
 	}
-	all := map[string]any{journalSync: true}
-	maps.Copy(all, settings)
-	return all, nil
+	return driver.Completed(settings, map[string]any{journalSync: true}), nil
 }
 
 // passed is the prefix of settings that the files don't list: the broker passes them to its bookkeeper client.
@@ -152,7 +150,7 @@ func bookie(n *provision.Node) map[string]string {
 func zooKeepers(c *provision.Cluster) string {
 	var all []string
 	for _, n := range c.Nodes {
-		all = append(all, local(n, "", zooPort))
+		all = append(all, n.At(zooPort))
 	}
 	return strings.Join(all, ",")
 }
@@ -175,7 +173,7 @@ func zooConf(n *provision.Node) string {
 // steps are the processes of a node of a cluster. The first node creates the cluster's metadata, once, which bookies and brokers need.
 func steps(n *provision.Node, asked []string) []provision.Step {
 	made := filepath.Join(n.Cluster.Nodes[0].Dir, "metadata-made")
-	zoo := local(n, "", zooPort)
+	zoo := n.At(zooPort)
 	run := func(name string, usual []string, after []string, main ...string) provision.Step {
 		return provision.Step{Name: name, Path: "java", Args: append(java(n, usual), main...), After: after}
 	}
@@ -183,9 +181,9 @@ func steps(n *provision.Node, asked []string) []provision.Step {
 		"org.apache.zookeeper.server.quorum.QuorumPeerMain", filepath.Join(n.Dir, "zoo.cfg"))}
 	if n.ID == 1 {
 		stores := "zk:" + zooKeepers(n.Cluster)
-		urls := []string{"--web-service-url", webURL(n), "--broker-service-url", local(n, "pulsar://", "client")}
+		urls := []string{"--web-service-url", webURL(n), "--broker-service-url", "pulsar://" + n.Address()}
 		if n.Cluster.TLS != nil { // it also needs the plain address
-			urls = []string{"--web-service-url", "", "--web-service-url-tls", webURL(n), "--broker-service-url-tls", local(n, "pulsar+ssl://", "client")}
+			urls = []string{"--web-service-url", "", "--web-service-url-tls", webURL(n), "--broker-service-url-tls", "pulsar+ssl://" + n.Address()}
 		}
 		setup := run("metadata", jvm.Options(n, []string{"-Xmx256m", "-XX:TieredStopAtLevel=1"}, nil), []string{zoo}, append([]string{
 			"org.apache.pulsar.PulsarClusterMetadataSetup",
@@ -197,13 +195,13 @@ func steps(n *provision.Node, asked []string) []provision.Step {
 		// Bookies that start together for the first time can fail on each other's metadata node (BadVersion for
 		// /ledgers/underreplication/LAYOUT), so the first one starts before the others.
 		all = append(all, provision.Step{
-			Name: "turn", Path: "true", Done: filepath.Join(n.Dir, "turn-taken"), After: []string{made, local(n.Cluster.Nodes[0], "", bookiePort)},
+			Name: "turn", Path: "true", Done: filepath.Join(n.Dir, "turn-taken"), After: []string{made, n.Cluster.Nodes[0].At(bookiePort)},
 		})
 	}
 	memory := jvm.Options(n, []string{"-Xms256m", "-Xmx512m", "-XX:MaxDirectMemorySize=512m"}, asked)
 	return append(all,
 		run("bookie", memory, []string{zoo, made}, "org.apache.bookkeeper.server.Main", "--conf", filepath.Join(n.Dir, "bookkeeper.conf")),
-		run("broker", memory, []string{local(n, "", bookiePort)}, "org.apache.pulsar.PulsarBrokerStarter", "--broker-conf", filepath.Join(n.Dir, "broker.conf")))
+		run("broker", memory, []string{n.At(bookiePort)}, "org.apache.pulsar.PulsarBrokerStarter", "--broker-conf", filepath.Join(n.Dir, "broker.conf")))
 }
 
 // java is the command line up to the main class, with the options of Pulsar's own start script.
@@ -243,9 +241,4 @@ func adminOf(nodes ...*provision.Node) *admin {
 		t.TLS, _ = c.TLS.ClientConfig() // nil: a server that requires a certificate refuses the client
 	}
 	return newAdmin(t, "")
-}
-
-// local is an address of a node.
-func local(n *provision.Node, scheme, port string) string {
-	return scheme + "127.0.0.1:" + strconv.Itoa(n.Ports[port])
 }

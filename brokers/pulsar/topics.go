@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/brokermark/brokermark/brokers/internal/socket"
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
@@ -124,10 +125,8 @@ func (s *session) insist(ctx context.Context, try func() error, also ...int) err
 			return err
 		}
 		s.log.Warnf("trying again: %v", err)
-		select {
-		case <-ctx.Done():
+		if socket.Pause(ctx, retryPause) != nil {
 			return err
-		case <-time.After(retryPause):
 		}
 	}
 }

@@ -3,7 +3,6 @@ package redis
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/redis/go-redis/v9"
 
@@ -24,12 +23,7 @@ func describe(ctx context.Context, c redis.UniversalClient) (driver.Description,
 	if err != nil {
 		return driver.Description{}, fmt.Errorf("INFO: %w", err)
 	}
-	info := map[string]string{}
-	for line := range strings.Lines(text) {
-		if name, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
-			info[name] = value
-		}
-	}
+	info := fields(text)
 	said := driver.Description{Product: "redis", Version: info["redis_version"]}
 	if version := info["valkey_version"]; version != "" { // redis_version is the version that it is compatible with
 		said.Product, said.Version = "valkey", version

@@ -29,11 +29,7 @@ func driverKind() driver.Kind {
 
 // keeps implements driver.Kind.Keeps.
 func keeps(_, topic driver.Values, _ int64) driver.Limit {
-	n := topic.Int("MAXLEN")
-	if n == 0 {
-		return driver.Limit{}
-	}
-	return driver.Limit{Setting: fmt.Sprintf("topicConfig.MAXLEN: %d", n), Messages: n}
+	return driver.Fullest(topic, 1, map[string]int64{"MAXLEN": 1})
 }
 
 var streamSettings = []driver.Setting{

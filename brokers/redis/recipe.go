@@ -97,13 +97,11 @@ func formed(ctx context.Context, c *provision.Cluster) error {
 
 // leader is the node that accepts writes.
 func leader(ctx context.Context, c *provision.Cluster) (int, error) {
-	var errs []error
-	for _, n := range c.Nodes {
+	return provision.Ask(c, func(n *provision.Node) (int, error) {
 		about, err := ask(ctx, n, "replication")
-		if err == nil && about["role"] == "master" {
-			return n.ID, nil
+		if err == nil && about["role"] != "master" {
+			err = fmt.Errorf("node %d takes no writes", n.ID)
 		}
-		errs = append(errs, err)
-	}
-	return 0, errors.Join(append(errs, errors.New("no node takes writes"))...)
+		return n.ID, err
+	})
 }

@@ -43,7 +43,7 @@ func (r *stockReader) read(ctx context.Context, behind bool) (n int, err error) 
 		var ids []string
 		for _, m := range stream.Messages {
 			if payload, ok := m.Values[payloadField].(string); ok { // otherwise it was trimmed before it could be read again
-				r.came.Add([]byte(payload), func(name string) []byte { return value(m, name) })
+				r.came.Add([]byte(payload), func(name string) []byte { return driver.Text(m.Values, headerPrefix+name) })
 			}
 			ids = append(ids, m.ID)
 		}
@@ -58,12 +58,4 @@ func (r *stockReader) read(ctx context.Context, behind bool) (n int, err error) 
 		}
 	}
 	return n, err
-}
-
-// value returns a header's value; nil if there is none of that name.
-func value(m redis.XMessage, name string) []byte {
-	if text, ok := m.Values[headerPrefix+name].(string); ok {
-		return driver.Bytes(text)
-	}
-	return nil
 }

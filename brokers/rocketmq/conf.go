@@ -2,13 +2,9 @@ package rocketmq
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/json"
-	"encoding/pem"
 	"errors"
 	"fmt"
 	"maps"
@@ -80,7 +76,10 @@ func configure(_ context.Context, n *provision.Node) error {
 	if err != nil {
 		return err
 	}
-	key, cert, err := selfSigned()
+	// A certificate that names no host: the proxy needs one in any case, and takes seconds to make it itself.
+	own, err := provision.NewKeyPair(&x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "nobody"}, NotBefore: time.Now(), NotAfter: time.Now().AddDate(1, 0, 0),
+	}, nil)
 	if err != nil {
 		return err
 	}
@@ -91,7 +90,7 @@ func configure(_ context.Context, n *provision.Node) error {
 	var errs []error
 	for name, text := range map[string][]byte{
 		"namesrv.conf": []byte(jvm.Properties(names)), "broker.conf": []byte(jvm.Properties(broker)), "proxy.json": proxyText,
-		"logback.xml": []byte(logback), keyFile: key, certFile: cert,
+		"logback.xml": []byte(logback), keyFile: own.Key, certFile: own.Cert,
 	} {
 		errs = append(errs, n.Write(name, text))
 	}
@@ -102,7 +101,7 @@ func configure(_ context.Context, n *provision.Node) error {
 func brokerOwn(n *provision.Node) map[string]string {
 	return map[string]string{
 		clusterName: n.Cluster.ID, "brokerName": brokerName, "brokerId": "0", "brokerRole": "ASYNC_MASTER", "brokerIP1": "127.0.0.1", "brokerIP2": "127.0.0.1",
-		"listenPort": strconv.Itoa(n.Ports[brokerPort]), "bindAddress": "127.0.0.1", "namesrvAddr": local(n.Ports[namesPort]),
+		"listenPort": strconv.Itoa(n.Ports[brokerPort]), "bindAddress": "127.0.0.1", "namesrvAddr": n.At(namesPort),
 		"storePathRootDir": n.Data, "storePathCommitLog": filepath.Join(n.Data, "commitlog"), "haListenPort": strconv.Itoa(n.Ports[brokerPort] + 1),
 		"enableControllerMode": "false", "enableDLegerCommitLog": "false", "duplicationEnable": "false", "autoCreateTopicEnable": "false",
 		"metricsPromExporterHost": "127.0.0.1",
@@ -118,7 +117,7 @@ const (
 func proxyOwn(n *provision.Node) map[string]any {
 	return map[string]any{
 		"rocketMQClusterName": n.Cluster.ID, "proxyClusterName": n.Cluster.ID, "proxyMode": "local", "localServeAddr": "127.0.0.1",
-		"grpcServerPort": n.Ports["client"], "namesrvAddr": local(n.Ports[namesPort]), "brokerConfigPath": filepath.Join(n.Dir, "broker.conf"),
+		"grpcServerPort": n.Ports["client"], "namesrvAddr": n.At(namesPort), "brokerConfigPath": filepath.Join(n.Dir, "broker.conf"),
 		"metricsPromExporterHost": "127.0.0.1", "tlsTestModeEnable": false, "tlsKeyPath": filepath.Join(n.Dir, keyFile), "tlsCertPath": filepath.Join(n.Dir, certFile),
 	}
 }
@@ -150,21 +149,4 @@ func parse(types map[string]string, name, value string) (any, error) {
 		return nil, &provision.ErrSetting{Name: name, Reason: fmt.Sprintf("%q is not a value of type %s", value, kind)}
 	}
 	return parsed, nil
-}
-
-// selfSigned returns a key with a certificate that names no host: the proxy needs one in any case, and takes seconds to
-// make it itself.
-func selfSigned() (key, cert []byte, err error) {
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return nil, nil, err
-	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "nobody"}, NotBefore: time.Now(), NotAfter: time.Now().AddDate(1, 0, 0)}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
-	if err != nil {
-		return nil, nil, err
-	}
-	pkcs8, err := x509.MarshalPKCS8PrivateKey(private)
-	encode := func(kind string, der []byte) []byte { return pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}) }
-	return encode("PRIVATE KEY", pkcs8), encode("CERTIFICATE", der), err
 }

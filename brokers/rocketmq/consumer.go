@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -15,7 +13,7 @@ import (
 
 	v2 "github.com/apache/rocketmq-clients/golang/v5/protocol/v2"
 
-	"github.com/brokermark/brokermark/brokers/internal/spans"
+	"github.com/brokermark/brokermark/brokers/internal/socket"
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
@@ -207,7 +205,7 @@ func (r *consumer) receiveAll(ctx context.Context, topic int) {
 		}
 		if err != nil && ctx.Err() == nil {
 			r.logOnce(topic, err)
-			pause(ctx, lastPause)
+			_ = socket.Pause(ctx, lastPause)
 		}
 	}
 }
@@ -272,19 +270,11 @@ func (r *receiver) handOn(ctx context.Context) {
 
 func (r *receiver) deliver() {
 	for _, m := range r.messages {
-		if !r.early || r.session.once.first(r.seat.Seat(), r.topic, m.GetSystemProperties().GetMessageId()) {
-			r.came.Add(m.GetBody(), func(name string) []byte { return property(m, name) })
+		if !r.early || r.session.once.First(r.topic, r.seat.Subscription, m.GetSystemProperties().GetMessageId()) {
+			r.came.Add(m.GetBody(), func(name string) []byte { return driver.Text(m.GetUserProperties(), name) })
 		}
 	}
 	r.came.Deliver(r.sink)
-}
-
-// property returns a property of a message; nil if there is none of that name.
-func property(m *v2.Message, name string) []byte {
-	if text, ok := m.GetUserProperties()[name]; ok {
-		return driver.Bytes(text)
-	}
-	return nil
 }
 
 // acknowledge acknowledges all messages of a receive, and tries again while the connection is lost: until it succeeds an
@@ -315,46 +305,6 @@ func (r *receiver) acknowledge(ctx context.Context) bool {
 		if r.early || !lost(err) || ctx.Err() != nil || time.Now().After(expires) {
 			return false
 		}
-		pause(ctx, firstPause)
+		_ = socket.Pause(ctx, firstPause)
 	}
-}
-
-func pause(ctx context.Context, d time.Duration) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
-	}
-}
-
-// deliveries are the messages that were delivered at most once: a broker that is killed forgets acknowledgements.
-type deliveries struct {
-	mu   sync.Mutex
-	sets map[origin]*spans.Set
-}
-
-// origin is a producer as a subscription of a topic sees it.
-type origin struct {
-	topic, subscription int
-	producer            string
-}
-
-// first reports whether a message, by its ID, was not delivered to the subscription yet.
-func (d *deliveries) first(seat driver.Seat, topic int, id string) bool {
-	prefix, text, _ := strings.Cut(id, "-")
-	number, err := strconv.ParseUint(text, 10, 64)
-	if err != nil {
-		return true // a message of another program
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	key := origin{topic, seat.Subscription, prefix}
-	set := d.sets[key]
-	if set == nil {
-		if d.sets == nil {
-			d.sets = map[origin]*spans.Set{}
-		}
-		set = &spans.Set{}
-		d.sets[key] = set
-	}
-	return set.Add(number)
 }

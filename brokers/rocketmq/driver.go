@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/brokermark/brokermark/brokers/internal/drops"
+	"github.com/brokermark/brokermark/brokers/internal/spans"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/driver/resend"
 )
@@ -77,11 +78,7 @@ func server(g driver.Guarantee, asked map[string]any) (map[string]any, error) {
 	if v := asked[flushing]; v != nil {
 		return nil, driver.Unsupported("server."+flushing, "persistence: fsync needs %s, not %v", flushSync, v)
 	}
-	done := map[string]any{flushing: flushSync}
-	for name, value := range asked {
-		done[name] = value
-	}
-	return done, nil
+	return driver.Completed(asked, map[string]any{flushing: flushSync}), nil
 }
 
 // fits implements driver.Kind.Fits.
@@ -126,7 +123,7 @@ type session struct {
 	admin    *admin
 	topology driver.Topology
 	made     bool // Setup has made the topics
-	once     deliveries
+	once     spans.Deliveries
 }
 
 func open(ctx context.Context, c driver.Config) (driver.Driver, error) {

@@ -3,9 +3,7 @@ package rocketmq
 import (
 	"context"
 	"fmt"
-	"net"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/brokermark/brokermark/brokers/internal/jvm"
@@ -47,10 +45,8 @@ func command(n *provision.Node) (provision.Command, error) {
 	return c, err
 }
 
-func local(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
-
 func endpoints(n *provision.Node) map[string]string {
-	return map[string]string{brokerRole: local(n.Ports[brokerPort])}
+	return map[string]string{brokerRole: n.At(brokerPort)}
 }
 
 // ready waits until the proxy answers and the broker reports the cluster's name, which only this instance has.

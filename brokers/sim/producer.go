@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -144,12 +145,7 @@ func (b *broker) forget(p *producer) (left []uint32) {
 	for topic, h := range p.held {
 		b.letGo(p, topic, h.held)
 	}
-	for i, other := range b.producers {
-		if other == p {
-			b.producers = append(b.producers[:i], b.producers[i+1:]...)
-			break
-		}
-	}
+	b.producers = slices.DeleteFunc(b.producers, func(other *producer) bool { return other == p })
 	for ; p.acks.len > 0; p.acks.drop() {
 		left = append(left, p.acks.first().slot)
 	}

@@ -50,8 +50,7 @@ func ConsumersAcknowledge(t *testing.T, o provision.Options, g, again driver.Gua
 }
 
 func acknowledges(t *testing.T, broker string, target driver.Target, g, again driver.Guarantee, when string, client map[string]any) {
-	chosen := map[string]any{"consumer.ack": when}
-	maps.Copy(chosen, client)
+	chosen := driver.Completed(client, map[string]any{"consumer.ack": when})
 	kind := Kind(t, broker)
 	for _, name := range slices.Sorted(maps.Keys(client)) { // settings that make no difference here
 		for _, s := range kind.Settings {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -82,9 +81,7 @@ func RefusesServer(t *testing.T, o provision.Options, name string, value any, pa
 	testkit.Live(t)
 	host, err := provision.NewHost(provision.DefaultDir(), t.Logf)
 	Must(t, err)
-	server := map[string]any{name: value}
-	maps.Copy(server, o.Server)
-	o.Server = server
+	o.Server = driver.Completed(o.Server, map[string]any{name: value})
 	in, err := host.Start(t.Context(), o)
 	if err == nil {
 		_ = in.Stop(context.Background())

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -63,8 +62,7 @@ func compiledOnce(t *testing.T, o provision.Options) map[string]any {
 	if slices.ContainsFunc(v.Needs, func(n provision.Need) bool { return n.Command == "java" }) {
 		server[level] = 1
 	}
-	maps.Copy(server, o.Server)
-	return server
+	return driver.Completed(o.Server, server)
 }
 
 // private fails if another user of this machine can read the broker's settings, which may hold a password, or its data.
