@@ -26,7 +26,9 @@ const (
 
 // cell is one guarantee being proved: a driver on a topic of its own.
 type cell struct {
-	*ledger
+	*livetest.Book
+	sent      []string // payloads
+	ordered   int      // so many of the first ones have to arrive in order
 	kind      driver.Kind
 	guarantee driver.Guarantee
 	config    driver.Config
@@ -44,12 +46,12 @@ type cell struct {
 	problems  []string
 }
 
-func newCell(kind driver.Kind, g driver.Guarantee, target driver.Target, number int) *cell {
+func newCell(t *testing.T, kind driver.Kind, g driver.Guarantee, target driver.Target, number int) *cell {
 	stem := fmt.Sprintf("bm-matrix-%x-%d", time.Now().UnixNano()&0xffffffff, number)
 	client, _ := driver.Decode(kind.Settings, driver.ClientScope, nil)
 	topic, _ := driver.Decode(kind.Settings, driver.TopicScope, nil)
 	c := &cell{
-		ledger: newLedger(stem+"/", inFlight+spare), kind: kind, guarantee: g, owed: kind.Proofs(g),
+		Book: livetest.NewBook(t, inFlight+spare, 1), kind: kind, guarantee: g, owed: kind.Proofs(g),
 		config:   driver.Config{Target: target, Guarantee: g, Client: client, Topic: topic},
 		topology: driver.Topology{Topics: []driver.Topic{{Name: stem, Partitions: 1}}, Subscriptions: []string{"s"}},
 	}
@@ -85,7 +87,7 @@ func (c *cell) open() {
 		c.failf("setup: %v", err)
 		return
 	}
-	if c.producer, err = c.drv.Producer(ctx, driver.ProducerConfig{Topics: []int{0}, InFlight: inFlight + spare, MaxBytes: 100}, c); err != nil {
+	if c.producer, err = c.drv.Producer(ctx, driver.ProducerConfig{Topics: []int{0}, InFlight: inFlight + spare, MaxBytes: 100}, c.Book); err != nil {
 		c.failf("producer: %v", err)
 	}
 }
@@ -95,13 +97,11 @@ func (c *cell) exchange() {
 	if !c.sound() || !c.consume() {
 		return
 	}
-	c.expectOrder(healthy)
+	c.ordered = healthy
 	c.sendAll(healthy)
-	if !c.arrived(0, healthy) {
-		c.failf("%+v of %d messages, undisturbed", c.books(0, healthy), healthy)
-	}
-	if b := c.books(0, healthy); b.again > 0 || b.failed > 0 || c.guarantee.Ordering == driver.Ordered && b.late > 0 {
-		c.failf("%+v of %d messages, undisturbed: %v", b, healthy, c.failure(0, healthy))
+	c.arrived()
+	if b := c.Count(); b.Lost > 0 || b.Pending > 0 || b.Repeated > 0 || b.Failed > 0 || !c.inOrder() {
+		c.failf("%+v of %d messages, undisturbed", b, healthy)
 	}
 	c.prove(driver.ProofLedger)
 	if !c.kind.Transient {
@@ -122,9 +122,9 @@ func (c *cell) survives() bool {
 func (c *cell) fill() {
 	if c.survives() {
 		c.sendAll(waiting)
-		c.expectOrder(c.sent) // of those that the kill meets in flight some may be sent again
-		if err := c.failure(0, c.sent); err != nil {
-			c.failf("sending to a healthy broker: %v", err)
+		c.ordered = len(c.sent) // of those that the kill meets in flight some may be sent again
+		if b := c.Count(); b.Failed > 0 {
+			c.failf("sending to a healthy broker: %v", b.LastErr)
 		}
 	}
 }
@@ -133,32 +133,30 @@ func (c *cell) fill() {
 func (c *cell) hurry() {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	_ = c.send(ctx, inFlight) // whatever becomes of them is in the ledger
+	_ = c.send(ctx, inFlight) // whatever becomes of them is in the book
 }
 
 // recover reads the messages that survived the kill.
 func (c *cell) recover() {
 	if !c.concluded() {
-		c.failf("minutes after the kill the fate of some messages was not known: %v of %d are", c.known(), c.sent)
+		c.failf("minutes after the kill the fate of some messages was not known: %+v", c.Count())
 		return
 	}
 	if !c.consume() {
 		return
 	}
-	all := c.sent
 	if c.guarantee.Delivery == driver.AtMostOnce && c.guarantee.Acks == driver.AcksNone {
 		// No message was acknowledged: each may arrive, but not twice.
 		time.Sleep(afterwork)
-	} else if !c.arrived(healthy, all) && c.guarantee.Delivery != driver.AtMostOnce {
-		c.failf("after the kill: %+v of %d messages", c.books(healthy, all), all)
+	} else if !c.arrived() && c.guarantee.Delivery != driver.AtMostOnce {
+		c.failf("after the kill: %+v", c.Count())
 	}
 	time.Sleep(afterwork)
-	b := c.books(0, all)
-	if c.guarantee.Delivery != driver.AtLeastOnce && b.again > 0 {
-		c.failf("after the kill %d messages were delivered twice", b.again)
+	if again := c.Count().Repeated; c.guarantee.Delivery != driver.AtLeastOnce && again > 0 {
+		c.failf("after the kill %d messages were delivered twice", again)
 	}
-	if c.guarantee.Ordering == driver.Ordered && b.late > 0 {
-		c.failf("after the kill %d messages came after a later one", b.late)
+	if !c.inOrder() {
+		c.failf("after the kill messages came after later ones: %q", c.Received(0))
 	}
 	for _, p := range []driver.Proof{driver.ProofKill, driver.ProofLeader} {
 		if c.owes(p) {
@@ -170,23 +168,37 @@ func (c *cell) recover() {
 // concluded waits until the fate of every message is known. It sends on, as an application would, since some brokers notice
 // only then what they had overlooked.
 func (c *cell) concluded() bool {
-	for i := range uint32(spare) {
-		if livetest.Within(patience/spare, func() bool { return c.settled(c.sent) }) {
+	for range spare {
+		if livetest.Within(patience/spare, c.settled) {
 			return true
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
-		slot := inFlight + i
-		_ = c.producer.Send(ctx, []driver.Message{{Slot: slot, Payload: c.payload(c.next(slot))}})
-		_ = c.producer.Flush(ctx)
+		_ = c.send(ctx, 1)
 		c.nudged++
 	}
-	return livetest.Within(patience, func() bool { return c.settled(c.sent) })
+	return livetest.Within(patience, c.settled)
 }
 
-// arrived waits until every acknowledged message from..to has arrived.
-func (c *cell) arrived(from, to int) bool {
-	return livetest.Within(patience, func() bool { b := c.books(from, to); return b.lost == 0 && c.settled(to) })
+// settled reports whether every message has a fate.
+func (c *cell) settled() bool { return c.Count().Pending == 0 }
+
+// arrived waits until every acknowledged message has arrived.
+func (c *cell) arrived() bool {
+	return livetest.Within(patience, func() bool { return c.Count().Lost == 0 && c.settled() })
+}
+
+// inOrder reports whether the messages that have to do so came for the first time before later ones.
+func (c *cell) inOrder() bool {
+	came, last := map[string]bool{}, -1
+	for _, payload := range c.Received(0) {
+		n := slices.Index(c.sent, payload)
+		if n < last && n < c.ordered && !came[payload] {
+			return c.guarantee.Ordering != driver.Ordered
+		}
+		came[payload], last = true, max(last, n)
+	}
+	return true
 }
 
 // sendAll sends n messages and waits until each has a fate.
@@ -196,18 +208,19 @@ func (c *cell) sendAll(n int) {
 	if err := c.send(ctx, n); err != nil {
 		c.failf("send: %v", err)
 	}
-	if !livetest.Within(patience, func() bool { return c.settled(c.sent) }) {
-		c.failf("the broker acknowledged too few of %d messages: %+v", c.sent, c.books(0, c.sent))
+	if !livetest.Within(patience, c.settled) {
+		c.failf("the broker acknowledged too few messages: %+v", c.Count())
 	}
 }
 
-// send hands n messages over; all earlier ones must have a fate.
+// send hands n messages over.
 func (c *cell) send(ctx context.Context, n int) error {
 	batch := make([]driver.Message, n)
 	for i := range batch {
-		batch[i] = driver.Message{Slot: uint32(i), Payload: c.payload(c.next(uint32(i)))}
+		c.sent = append(c.sent, fmt.Sprintf("%s/%08d", c.topology.Topics[0].Name, len(c.sent)))
+		batch[i].Payload = []byte(c.sent[len(c.sent)-1])
 	}
-	if err := c.producer.Send(ctx, batch); err != nil {
+	if err := c.Send(ctx, c.producer, batch...); err != nil {
 		return err
 	}
 	return c.producer.Flush(ctx)
@@ -223,7 +236,7 @@ func (c *cell) consume() bool {
 		ctx, cancel := context.WithCancel(context.Background())
 		up, ended := make(chan struct{}), make(chan error, 1)
 		go func() {
-			ended <- c.drv.Consume(ctx, driver.ConsumerConfig{}, c, sync.OnceFunc(func() { close(up) }))
+			ended <- c.drv.Consume(ctx, driver.ConsumerConfig{}, c.Sink(0), sync.OnceFunc(func() { close(up) }))
 		}()
 		select {
 		case <-up:
@@ -261,8 +274,13 @@ func (c *cell) close() {
 func (c *cell) report(t *testing.T) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, p := range slices.Concat(c.problems, c.strange) {
+	for _, p := range c.problems {
 		t.Error(p)
+	}
+	for _, payload := range c.Received(0) {
+		if !slices.Contains(c.sent, payload) {
+			t.Errorf("%q arrived, which was never sent", payload)
+		}
 	}
 	t.Logf("%s: %v", driver.NativeText(c.kind.Maps(c.guarantee)), c.done)
 	if c.flushed != nil {

@@ -1,15 +1,7 @@
 package matrixtest
 
 import (
-	"bytes"
-	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
-	"syscall"
 	"testing"
 
 	"github.com/brokermark/brokermark/brokers/internal/livetest"
@@ -30,33 +22,32 @@ func (m Matrix) flushes(t *testing.T, in *provision.Instance, cells []*cell) {
 	if len(owing) == 0 {
 		return
 	}
-	traces, why := tracedAll(t, in)
-	defer func() {
-		for _, tr := range traces {
-			tr.end()
-		}
-	}()
-	if why != "" {
+	watch, err := provision.WatchFlushes()
+	if err != nil {
 		for _, c := range owing {
-			c.excuse = "flushes can't be counted here: " + why
+			c.excuse = "flushes can't be counted here: " + err.Error()
 		}
 		return
 	}
+	defer watch.Close()
 	for _, c := range owing { // one after the other: another cell's flushes must not be counted
-		before := counts(traces)
+		before, none := counts(t, in, watch)
 		for range single {
 			c.sendAll(1)
 		}
-		after := counts(traces)
+		after, gaps := counts(t, in, watch)
 		for node := range after {
 			after[node] -= before[node]
 		}
-		if others := needed(c.guarantee) - 1; !enough(after, others) {
+		c.flushed = after
+		switch others := needed(c.guarantee) - 1; {
+		case gaps != none:
+			c.excuse = "this machine flushed more often than can be counted"
+		case !enough(after, others):
 			c.failf("for %d acknowledgements the nodes flushed %v times; at least %d times must one, and %d times the others together", single, after, single, single*others)
-		} else {
+		default:
 			c.prove(driver.ProofFlush)
 		}
-		c.flushed = after
 	}
 }
 
@@ -78,102 +69,15 @@ func enough(byNode []int, others int) bool {
 	return most >= single && all-most >= single*others
 }
 
-func counts(traces []*trace) []int {
-	var list []int
-	for _, tr := range traces {
-		list = append(list, tr.count())
-	}
-	return list
-}
-
-// tracedAll attaches to every node, or says why it can't.
-func tracedAll(t *testing.T, in *provision.Instance) (traces []*trace, why string) {
+// counts returns how often each node has flushed so far, and how often flushes of this machine were left out.
+func counts(t *testing.T, in *provision.Instance, watch *provision.Flushes) (byNode []int, gaps int64) {
 	t.Helper()
-	host, err := provision.NewHost(provision.DefaultDir(), t.Logf)
-	livetest.Must(t, err)
-	livetest.Must(t, host.Meet(t.Context(), provision.Need{Command: "strace", Apt: []string{"strace"}}))
 	for node := range in.Nodes() {
 		pids, err := in.Processes(node + 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		tr, why := traced(t, pids)
-		if tr == nil {
-			return traces, why
-		}
-		traces = append(traces, tr)
+		livetest.Must(t, err)
+		var n int64
+		n, gaps = watch.Of(pids)
+		byNode = append(byNode, int(n))
 	}
-	return traces, ""
-}
-
-// trace is strace attached to every process of a node. It writes a line for each call as that returns.
-type trace struct {
-	t           *testing.T
-	command     *exec.Cmd
-	calls, said string // files
-	ended       chan struct{}
-}
-
-// traced attaches to processes, or says why it can't.
-func traced(t *testing.T, pids []int) (*trace, string) {
-	t.Helper()
-	dir := t.TempDir()
-	tr := &trace{t: t, calls: filepath.Join(dir, "calls"), said: filepath.Join(dir, "said"), ended: make(chan struct{})}
-	args := []string{"-f", "-e", "trace=fsync,fdatasync,msync", "-o", tr.calls}
-	for _, pid := range pids {
-		args = append(args, "-p", strconv.Itoa(pid))
-	}
-	said, err := os.Create(tr.said)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer said.Close()
-	tr.command = exec.Command("strace", args...)
-	tr.command.Stderr = said
-	if err := tr.command.Start(); err != nil {
-		return nil, err.Error()
-	}
-	go func() {
-		defer close(tr.ended)
-		_ = tr.command.Wait()
-	}()
-	// It says so for every process once it has attached to all of its threads.
-	if !livetest.Within(patience, func() bool { return tr.spoke("attached") >= len(pids) || tr.over() }) || tr.over() {
-		tr.end()
-		text, _ := os.ReadFile(tr.said)
-		return nil, fmt.Sprintf("strace can't attach to %d processes: %s", len(pids), text)
-	}
-	return tr, ""
-}
-
-func (tr *trace) over() bool {
-	select {
-	case <-tr.ended:
-		return true
-	default:
-		return false
-	}
-}
-
-func (tr *trace) spoke(word string) int {
-	text, _ := os.ReadFile(tr.said)
-	return bytes.Count(text, []byte(word))
-}
-
-// A call that the listing interrupts has two lines, of which only the first has the bracket.
-var flush = regexp.MustCompile(`(?m)\b(fsync|fdatasync|msync)\(`)
-
-// count returns how many flushes have begun so far.
-func (tr *trace) count() int {
-	text, err := os.ReadFile(tr.calls)
-	if err != nil {
-		tr.t.Error(err)
-	}
-	return len(flush.FindAll(text, -1))
-}
-
-// end detaches from the broker, which goes on.
-func (tr *trace) end() {
-	_ = tr.command.Process.Signal(syscall.SIGINT)
-	<-tr.ended
+	return byNode, gaps
 }

@@ -111,12 +111,10 @@ func grouped(kind driver.Kind, apart bool) ([]group, error) {
 // prove takes all cells of a group through the same stages: a healthy exchange; messages one at a time while flushes are
 // counted; messages that wait, and messages in flight, while a node is killed; what is left afterwards.
 func (m Matrix) prove(t *testing.T, kind driver.Kind, g group) {
-	server := maps.Clone(g.server)
-	maps.Copy(server, m.Server)
-	in, target := livetest.Start(t, provision.Options{Broker: m.Broker, Nodes: g.nodes, Server: server})
+	in, target := livetest.Start(t, provision.Options{Broker: m.Broker, Nodes: g.nodes, Server: driver.Completed(m.Server, g.server)})
 	var cells []*cell
 	for i, guarantee := range g.cells {
-		cells = append(cells, newCell(kind, guarantee, target, i))
+		cells = append(cells, newCell(t, kind, guarantee, target, i))
 	}
 	defer each(cells, (*cell).close)
 	each(cells, (*cell).open)
