@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/brokermark/brokermark/internal/driver"
 )
 
@@ -74,16 +72,8 @@ type errHeld string
 
 func (e errHeld) Error() string { return string(e) }
 
-// nothing drops deliveries.
-type nothing struct{}
-
-func (nothing) Deliver([]driver.Received) {}
-
 func (r *run) denied(t *testing.T, d Denial) {
-	left := []goleak.Option{goleak.IgnoreCurrent()}
-	for _, function := range r.suite.Lingers {
-		left = append(left, goleak.IgnoreAnyFunction(function))
-	}
+	s := &session{left: r.leftovers()}
 	config := r.config(t, d.Guarantee, d.Target)
 	began := time.Now()
 	err := r.objection(t, config)
@@ -97,7 +87,6 @@ func (r *run) denied(t *testing.T, d Denial) {
 	case !strings.Contains(err.Error(), d.Says), held != d.Held:
 		t.Errorf("said: %v (held: %v); want what says %q (held: %v)", err, held, d.Says, d.Held)
 	}
-	s := &session{left: left}
 	requireNothingLeft(t, s)
 }
 
@@ -109,11 +98,7 @@ func (r *run) objection(t *testing.T, config driver.Config) error {
 	if err != nil {
 		t.Fatalf("open: %v", err)
 	}
-	defer func() {
-		if inTime, _ := returns(closeBound, drv.Close); !inTime {
-			t.Errorf("Driver.Close had not returned after %v", closeBound)
-		}
-	}()
+	defer func() { _ = inTime(t, "Driver.Close", closeBound, drv.Close) }()
 	if err := drv.Setup(ctx, newTopology(shape{topics: 1, subscriptions: 1})); err != nil {
 		return err
 	}
@@ -127,25 +112,19 @@ func (r *run) objection(t *testing.T, config driver.Config) error {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		if err := drv.Consume(consuming, driver.ConsumerConfig{Of: 1}, nothing{}, func() {}); err != nil {
+		if err := drv.Consume(consuming, driver.ConsumerConfig{Of: 1}, nobody{}, func() {}); err != nil {
 			h.tell(err)
 		}
 	}()
 	defer func() {
 		end()
-		if inTime, _ := returns(cancelBound, func() error { <-ended; return nil }); !inTime {
-			t.Errorf("Consume had not returned %v after cancel", cancelBound)
-		}
+		_ = inTime(t, "Consume that was cancelled", cancelBound, func() error { <-ended; return nil })
 	}()
 	p, err := drv.Producer(ctx, driver.ProducerConfig{Topics: []int{0}, InFlight: inFlight, MaxBytes: largest}, h)
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if inTime, _ := returns(closeBound, p.Close); !inTime {
-			t.Errorf("Producer.Close had not returned after %v", closeBound)
-		}
-	}()
+	defer func() { _ = inTime(t, "Producer.Close", closeBound, p.Close) }()
 	return send(ctx, p, h)
 }
 

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 // terminal is the process's standard error, redirected into a file: any output there is a broken promise. A crash still shows on
@@ -31,12 +33,12 @@ func overhear(t *testing.T) *terminal {
 	if err := debug.SetCrashOutput(screen, debug.CrashOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := divert(int(file.Fd()), stderr); err != nil {
+	if err := unix.Dup2(int(file.Fd()), stderr); err != nil {
 		t.Fatal(err)
 	}
 	o := &terminal{file}
 	t.Cleanup(func() {
-		if err := divert(kept, stderr); err != nil {
+		if err := unix.Dup2(kept, stderr); err != nil {
 			t.Fatal(err)
 		}
 		_ = debug.SetCrashOutput(nil, debug.CrashOptions{})

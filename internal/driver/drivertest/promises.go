@@ -134,11 +134,7 @@ func (s *session) consumeTooLate(t *testing.T) {
 	ctx, end := context.WithCancel(context.Background())
 	end()
 	sink := &consumer{tally: s.tallies[0][0], scratch: make([]byte, largest)}
-	inTime, err := returns(cancelBound, func() error { return s.drv.Consume(ctx, driver.ConsumerConfig{}, sink, func() {}) })
-	switch {
-	case !inTime:
-		t.Errorf("Consume had not returned after %v", cancelBound)
-	case err != nil:
+	if err := inTime(t, "Consume", cancelBound, func() error { return s.drv.Consume(ctx, driver.ConsumerConfig{}, sink, func() {}) }); err != nil {
 		t.Errorf("Consume ended with %q; want nil", err)
 	}
 }

@@ -124,7 +124,7 @@ func (r *run) deadAddressFails(t *testing.T) {
 func (r *run) openingFails(t *testing.T, to driver.Target) error {
 	t.Helper()
 	cfg := r.config(t, r.suite.Guarantees[0], to)
-	inTime, err := returns(openBound, func() error {
+	failed, err := returns(openBound, func() error {
 		drv, err := r.suite.Kind.Open(context.Background(), cfg)
 		if err == nil {
 			_ = drv.Close()
@@ -132,7 +132,7 @@ func (r *run) openingFails(t *testing.T, to driver.Target) error {
 		return err
 	})
 	switch {
-	case !inTime:
+	case !failed:
 		t.Fatalf("opening %v had not failed after %v", to.Addresses, openBound)
 	case err == nil:
 		t.Fatalf("opening %v succeeded", to.Addresses)

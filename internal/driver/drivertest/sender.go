@@ -106,8 +106,8 @@ func (p *sender) deliver(t *testing.T, n int) {
 // close closes the producer within the bound.
 func (p *sender) close(t *testing.T, healthy bool) {
 	t.Helper()
-	inTime, err := returns(closeBound, p.prod.Close)
-	if !inTime {
+	returned, err := returns(closeBound, p.prod.Close)
+	if !returned {
 		t.Errorf("Producer.Close had not returned after %v", closeBound)
 		return
 	}
@@ -117,8 +117,18 @@ func (p *sender) close(t *testing.T, healthy bool) {
 	}
 }
 
+// inTime calls f, which has to return within the bound, and returns its error.
+func inTime(t *testing.T, what string, bound time.Duration, f func() error) error {
+	t.Helper()
+	returned, err := returns(bound, f)
+	if !returned {
+		t.Errorf("%s had not returned after %v", what, bound)
+	}
+	return err
+}
+
 // returns calls f and reports whether it returned within the bound, and its error.
-func returns(bound time.Duration, f func() error) (inTime bool, err error) {
+func returns(bound time.Duration, f func() error) (in bool, err error) {
 	ended := make(chan error, 1)
 	go func() { ended <- f() }()
 	select {

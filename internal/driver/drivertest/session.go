@@ -96,10 +96,7 @@ func (r *run) open(t *testing.T, g driver.Guarantee, sh shape) *session {
 func (r *run) reopen(t *testing.T, g driver.Guarantee, sh shape, topology driver.Topology) *session {
 	t.Helper()
 	config := r.config(t, g, r.target)
-	s := &session{guarantee: g, topology: topology, left: []goleak.Option{goleak.IgnoreCurrent()}}
-	for _, function := range r.suite.Lingers {
-		s.left = append(s.left, goleak.IgnoreAnyFunction(function))
-	}
+	s := &session{guarantee: g, topology: topology, left: r.leftovers()}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel() // breaks a driver that keeps ctx beyond the call
 	if r.suite.Kind.Headerless(g, config.Client) == "" {
@@ -196,12 +193,18 @@ func (s *session) close(t *testing.T, healthy bool) {
 	for _, c := range s.consumers {
 		c.stop(t, healthy)
 	}
-	switch inTime, err := returns(closeBound, s.drv.Close); {
-	case !inTime:
-		t.Errorf("Driver.Close had not returned after %v", closeBound)
-	case healthy && err != nil:
+	if err := inTime(t, "Driver.Close", closeBound, s.drv.Close); healthy && err != nil {
 		t.Errorf("closing the driver: %v", err)
 	}
+}
+
+// leftovers are the goroutines that may remain after a session that begins now.
+func (r *run) leftovers() []goleak.Option {
+	left := []goleak.Option{goleak.IgnoreCurrent()}
+	for _, function := range r.suite.Lingers {
+		left = append(left, goleak.IgnoreAnyFunction(function))
+	}
+	return left
 }
 
 // leftovers returns the goroutines that the session left behind, after giving them time to end.
