@@ -22,12 +22,12 @@ func TestACertificateLetsInWhomItNames(t *testing.T) {
 }
 
 func TestTokensLetIn(t *testing.T) {
-	server := rabbittest.WithTokens(t, "rabbitmq")
-	target := server.Target
+	server := withTokens(t)
+	target := server.target
 	byToken := target
-	byToken.Login, byToken.Password = driver.ByToken, server.Token(t, time.Hour)
-	stale := server.Token(t, -time.Minute)
-	minted := server.Token(t, 59*time.Minute)
+	byToken.Login, byToken.Password = driver.ByToken, server.token(t, time.Hour)
+	stale := server.token(t, -time.Minute)
+	minted := server.token(t, 59*time.Minute)
 	endpoint := oauthtest.New(t, time.Hour, func() string { return minted })
 	drivertest.LogsIn(t, drivertest.Suite{Kind: livetest.Kind(t, "rabbitmq"), Guarantees: []driver.Guarantee{logged}},
 		drivertest.Way{Name: "a token", Target: byToken, Wrong: stale, Says: "refused the token"},
@@ -35,7 +35,7 @@ func TestTokensLetIn(t *testing.T) {
 
 	t.Run("a connection outlives its token", func(t *testing.T) {
 		const lives = 5 * time.Second
-		short := oauthtest.New(t, lives, func() string { return server.Token(t, lives) })
+		short := oauthtest.New(t, lives, func() string { return server.token(t, lives) })
 		r := livetest.Open(t, "rabbitmq", livetest.Config(t, "rabbitmq", short.Of(target), logged, nil, nil), livetest.Topic(t.Name(), 1, "s"))
 		r.ConsumeAll(t)
 		livetest.Must(t, r.Send(t, "before"))

@@ -65,3 +65,15 @@ func WithoutWrite(t *testing.T, broker, queues, says string, guarantees ...drive
 	}
 	drivertest.Denied(t, drivertest.Suite{Kind: livetest.Kind(t, broker)}, denials...)
 }
+
+// Certified starts broker so that a client certificate is a login, and returns the target whose certificate names a user.
+func Certified(t *testing.T, broker string) driver.Target {
+	t.Helper()
+	_, target := livetest.Start(t, provision.Options{Broker: broker, Mutual: true, Server: map[string]any{
+		rabbitserver.EnabledPlugins: rabbitserver.Management + "," + rabbitserver.Certificates,
+		"auth_mechanisms.1":         "EXTERNAL", "auth_mechanisms.2": "PLAIN", "auth_mechanisms.3": "ANONYMOUS", "ssl_cert_login_from": "common_name",
+	}})
+	target = User(t, target, target.TLS.Certificates[0].Leaf.Subject.CommonName, Rights{Configure: ".*", Write: ".*", Read: ".*"})
+	target.Login, target.User, target.Password = driver.ByCertificate, "", ""
+	return target
+}
