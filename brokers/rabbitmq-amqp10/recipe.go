@@ -2,7 +2,6 @@ package rabbitmqamqp10
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/brokermark/brokermark/brokers/internal/amqp10"
 	"github.com/brokermark/brokermark/brokers/internal/rabbitserver"
@@ -20,8 +19,5 @@ func ready(ctx context.Context, n *provision.Node) error {
 		return err
 	}
 	defer l.Close()
-	if name := l.Conn.Properties()["cluster_name"]; name != n.Cluster.ID {
-		return fmt.Errorf("%s is answered by another cluster: %v", n.Address(), name)
-	}
-	return nil
+	return rabbitserver.Named(n, l.Conn.Properties()["cluster_name"])
 }

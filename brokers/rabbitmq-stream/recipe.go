@@ -2,7 +2,6 @@ package rabbitmqstream
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 
 	"github.com/brokermark/brokermark/brokers/internal/rabbitserver"
@@ -46,8 +45,5 @@ func ready(ctx context.Context, n *provision.Node) error {
 	if err != nil {
 		return err
 	}
-	if name := properties["cluster_name"]; name != n.Cluster.ID {
-		return fmt.Errorf("%s is answered by another cluster: %q", n.Address(), name)
-	}
-	return nil
+	return rabbitserver.Named(n, properties["cluster_name"])
 }

@@ -2,7 +2,6 @@ package rabbitmq
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/brokermark/brokermark/brokers/internal/rabbitserver"
 	"github.com/brokermark/brokermark/brokers/internal/reach"
@@ -30,8 +29,5 @@ func ready(ctx context.Context, n *provision.Node) error {
 		return err
 	}
 	defer l.close()
-	if name := l.conn.Properties["cluster_name"]; name != n.Cluster.ID {
-		return fmt.Errorf("%s is answered by another cluster: %v", n.Address(), name)
-	}
-	return nil
+	return rabbitserver.Named(n, l.conn.Properties["cluster_name"])
 }

@@ -17,9 +17,7 @@ import (
 // stopping it leaves no process and no file. A version that isn't installed here is left to make proof.
 func Serves(t *testing.T, o provision.Options, g driver.Guarantee, topic map[string]any) {
 	t.Helper()
-	testkit.Live(t)
-	host, err := provision.NewHost(provision.DefaultDir(), t.Logf)
-	Must(t, err)
+	host := host(t)
 	if len(host.Installed(o.Broker, o.Version)) > 0 {
 		testkit.Long(t)
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
-	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 // Says wants err to say part.
@@ -78,9 +77,7 @@ func SetupError(t *testing.T, broker string, c driver.Config, topology driver.To
 // says part.
 func RefusesServer(t *testing.T, o provision.Options, name string, value any, part string) {
 	t.Helper()
-	testkit.Live(t)
-	host, err := provision.NewHost(provision.DefaultDir(), t.Logf)
-	Must(t, err)
+	host := host(t)
 	o.Server = driver.Completed(o.Server, map[string]any{name: value})
 	in, err := host.Start(t.Context(), o)
 	if err == nil {

@@ -25,12 +25,19 @@ func Main(m *testing.M) {
 	m.Run()
 }
 
-// Start brings a broker up that ends with the test. A broker that can't be installed or started fails the test.
-func Start(t *testing.T, o provision.Options) (*provision.Instance, driver.Target) {
+// host is this machine, for tests that may start brokers on it.
+func host(t *testing.T) *provision.Host {
 	t.Helper()
 	testkit.Live(t)
 	host, err := provision.NewHost(provision.DefaultDir(), t.Logf)
 	Must(t, err)
+	return host
+}
+
+// Start brings a broker up that ends with the test. A broker that can't be installed or started fails the test.
+func Start(t *testing.T, o provision.Options) (*provision.Instance, driver.Target) {
+	t.Helper()
+	host := host(t)
 	o.Deadline = startBound
 	o.Server = compiledOnce(t, o)
 	in, err := host.Start(t.Context(), o)

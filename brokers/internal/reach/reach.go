@@ -1,5 +1,5 @@
 // Package reach makes a driver's target of a node that was started here, as recipes need it to see whether the node is
-// ready, and says what follows from the server's settings. It knows nothing of any product.
+// ready, and says what follows from the server's settings and version. It knows nothing of any product.
 package reach
 
 import (

@@ -1,4 +1,4 @@
-// Package spans remembers which places of a stream have been delivered. It knows nothing of brokers and messages.
+// Package spans remembers which places of a stream, and which messages of producers, have been delivered. It knows no broker.
 package spans
 
 import (

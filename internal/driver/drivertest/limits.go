@@ -2,6 +2,7 @@ package drivertest
 
 import (
 	"errors"
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -125,12 +126,8 @@ func (p *sender) accepted(t *testing.T) (list []identity) {
 }
 
 // all are the received messages, in the order of sending.
-func (a *tally) all() (list []identity) {
+func (a *tally) all() []identity {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for id := range a.counts {
-		list = append(list, id)
-	}
-	slices.Sort(list)
-	return list
+	return slices.Sorted(maps.Keys(a.counts))
 }
