@@ -6,7 +6,9 @@
 package clock
 
 import (
+	"context"
 	"math"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -41,4 +43,40 @@ func calibrate() int64 {
 		}
 	}
 	return at
+}
+
+// Pause blocks for a while. It returns the error of ctx if that ends before.
+func Pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Reach blocks until Now is t. It returns false if over was closed before.
+func Reach(t int64, over <-chan struct{}) bool {
+	select {
+	case <-time.After(time.Duration(t - Now())):
+		return true
+	case <-over:
+		return false
+	}
+}
+
+// Repeat calls f in a goroutine of its own, first after a pause, then each time a pause after the last call has
+// returned. The caller calls end once; it blocks until f runs no more.
+func Repeat(pause time.Duration, f func()) (end func()) {
+	over := make(chan struct{})
+	var running sync.WaitGroup
+	running.Go(func() {
+		for Reach(Now()+int64(pause), over) {
+			f()
+		}
+	})
+	return func() {
+		close(over)
+		running.Wait()
+	}
 }
