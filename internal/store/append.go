@@ -4,12 +4,22 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	jsonv1 "github.com/go-json-experiment/json/v1"
+
+	"github.com/brokermark/brokermark/internal/doubt"
 )
 
 // row is a record as the columns of its table, without its ID.
@@ -275,4 +285,44 @@ func insert(ctx context.Context, q querier, rows []row) ([]int64, error) {
 		err = fmt.Errorf("the database took %d of %d records", len(ids), len(rows))
 	}
 	return ids, err
+}
+
+// encode makes the JSON of a record for the store and for files. Numbers that aren't finite become null, because JSON has none,
+// and a doubt names them.
+func encode(r Record) ([]byte, error) {
+	r.ID, r.Schema = 0, Schema
+	body, err := json.Marshal(r)
+	if unwritable := (*json.UnsupportedValueError)(nil); errors.As(err, &unwritable) {
+		var names []string
+		if _, err = withNulls(r, &names); err == nil {
+			r.Doubts = append(r.Doubts, DoubtOf(doubt.NoFigure, "no finite figure was found for "+strings.Join(names, ", ")))
+			body, err = withNulls(r, &names)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("record of %s, repetition %d, can't be written as JSON: %w", r.PointID, r.Repetition, err)
+	}
+	return body, nil
+}
+
+// withNulls makes the JSON of a record as encoding/json does, with null in place of each number that isn't finite. It appends the names of
+// these numbers: "result.curve[0].publish_rate (NaN)".
+func withNulls(r Record, names *[]string) ([]byte, error) {
+	number := func(to *jsontext.Encoder, f float64) error {
+		if !math.IsNaN(f) && !math.IsInf(f, 0) {
+			return errors.ErrUnsupported // write it the usual way
+		}
+		err := to.WriteToken(jsontext.Null)
+		var name strings.Builder
+		for part := range to.StackPointer().Tokens() {
+			if _, notIndex := strconv.Atoi(part); notIndex != nil {
+				name.WriteString("." + part)
+			} else {
+				name.WriteString("[" + part + "]")
+			}
+		}
+		*names = append(*names, fmt.Sprintf("%s (%v)", strings.TrimPrefix(name.String(), "."), f))
+		return err
+	}
+	return jsonv2.Marshal(r, jsonv1.DefaultOptionsV1(), jsonv2.WithMarshalers(jsonv2.MarshalToFunc(number)))
 }

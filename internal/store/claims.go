@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/brokermark/brokermark/internal/clock"
 )
 
 // Several runners with the same store can share the repetitions of a study. A runner claims a repetition before it runs it, with a
@@ -129,22 +131,12 @@ func (s *Store) keep(table string, lease time.Duration, where string, args ...an
 		_, _ = s.db.ExecContext(ctx, statement+` WHERE `+where, args...)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	var renewing sync.WaitGroup
-	renewing.Go(func() {
-		tick := time.NewTicker(lease / 3)
-		defer tick.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-				exec(ctx, fmt.Sprintf(`UPDATE %s SET until = %s + %d`, table, s.backend.now, lease.Milliseconds()))
-			}
-		}
+	end := clock.Repeat(lease/3, func() {
+		exec(ctx, fmt.Sprintf(`UPDATE %s SET until = %s + %d`, table, s.backend.now, lease.Milliseconds()))
 	})
 	return sync.OnceFunc(func() {
 		cancel()
-		renewing.Wait()
+		end()
 		exec(context.Background(), `DELETE FROM `+table)
 	})
 }

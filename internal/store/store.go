@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"os"
 	"time"
+
+	"github.com/brokermark/brokermark/internal/clock"
 )
 
 // defaultPatience is how long an operation waits for another process to release the store, or for a server that restarts.
@@ -161,10 +163,8 @@ func (s *Store) begin(ctx context.Context) (*sql.Tx, error) {
 		if s.backend.diagnose(err, "").problem != Unreachable || time.Now().After(deadline) {
 			return nil, err
 		}
-		select {
-		case <-ctx.Done():
+		if clock.Pause(ctx, 100*time.Millisecond) != nil {
 			return nil, err
-		case <-time.After(100 * time.Millisecond):
 		}
 	}
 }
