@@ -200,7 +200,8 @@ func (b *bench) doubtClose(closing error, closed string, run error) {
 
 // doubt adds a doubt to the record, unless the record has one of this kind.
 func (b *bench) doubt(kind *doubt.Kind, format string, args ...any) {
-	all := doubts(b.record.Doubts)
-	all.add(kind, format, args...)
-	b.record.Doubts = all
+	b.doubts().add(kind, format, args...)
 }
+
+// doubts are those of the record.
+func (b *bench) doubts() *doubts { return (*doubts)(&b.record.Doubts) }

@@ -1,9 +1,11 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 
 	"github.com/brokermark/brokermark/internal/doubt"
@@ -196,4 +198,135 @@ func (b *bench) judgeCurve() error {
 		return failed("%s", why)
 	}
 	return void("%s", why)
+}
+
+// curveOrder is the order in which the rates of a curve are offered. It is drawn anew for each repetition: with rates that always rise, the
+// effect of a rate can't be told from that of the time since the broker was started. But an overload leaves a broker with full queues and
+// caches. So once a rate has not ended ok, the lower ones that are left come first, and then the higher ones in rising order.
+//
+// For example, 8,000/s is drawn first of 1,000, 2,000, 4,000, 8,000, 16,000 and 32,000/s, and fails. The next are 4,000, 1,000 and
+// 2,000/s, as drawn; then 16,000 and 32,000/s.
+type curveOrder struct {
+	rates   []curveRate
+	waiting []int // indexes of the rates that are still to come, the next one first
+	offered []int // indexes of those that have come; twice if disturbed
+}
+
+// newCurveOrder draws an order of rates.
+func newCurveOrder(rates []curveRate, seed int64) *curveOrder {
+	rng := rand.New(rand.NewPCG(uint64(seed), 0x6375_7276_65)) // any fixed stream will do
+	return &curveOrder{rates: rates, waiting: rng.Perm(len(rates))}
+}
+
+// next returns the index of the next rate, and whether it is the last one. There must be one left.
+func (o *curveOrder) next() (i int, isLast bool) {
+	i, o.waiting = o.waiting[0], o.waiting[1:]
+	o.offered = append(o.offered, i)
+	return i, len(o.waiting) == 0
+}
+
+// ended says how the rate that next returned has ended. disturbed says that messages of the rate before came during it: such a rate is
+// offered once more, at once.
+func (o *curveOrder) ended(status store.Status, disturbed bool) {
+	i := o.offered[len(o.offered)-1]
+	if disturbed {
+		if !slices.Contains(o.offered[:len(o.offered)-1], i) {
+			o.waiting = slices.Insert(o.waiting, 0, i)
+		}
+		return
+	}
+	if status != store.OK {
+		slices.SortStableFunc(o.waiting, func(a, b int) int { return o.compareAfter(o.rates[i].rate, a, b) })
+	}
+}
+
+// compareAfter orders two rates that are to come after one that did not end ok: those above it last, and in rising order.
+func (o *curveOrder) compareAfter(notOK float64, a, b int) int {
+	x, y := o.rates[a].rate, o.rates[b].rate
+	if x < notOK && y < notOK {
+		return 0 // as drawn
+	}
+	return cmp.Compare(max(x, notOK), max(y, notOK))
+}
+
+// A mean latency has jumped if it is at least jumpFactor times the highest one at all lower rates, and at least jumpNs above it, at a rate
+// of which less than store.KneeShare came through: it is a queue that Nilsson and Pregén look for, and latency that climbs while everything
+// comes through is none. They read the jump off a plot and give no numbers; with these, the jump in their figure 4.1 is found.
+const (
+	jumpFactor = 5
+	jumpNs     = 1e6 // 1 ms: among microseconds, a factor of five is only noise
+)
+
+// kneeStep is one rate of a curve, reduced to what the knee depends on.
+type kneeStep struct {
+	rate    float64 // offered, messages per second
+	through float64 // messages per second that came through
+	mean    float64 // latency from the send, ns
+}
+
+// knee finds the maximum throughput of a curve as Nilsson and Pregén did (2020, sections 3.4.1 and 4.1, after Sommer et al.): the
+// most that came through at any rate below the one at which the mean latency jumps and stays up, and less comes through than is offered.
+// If it never jumps, that is the most that came through at any rate. knee returns nil if the curve does not show a knee: if it has fewer
+// than two usable rates, or if it has no jump and the broker kept up with the highest rate.
+//
+// For example, 1,000/s at 1 ms, 2,000/s at 2 ms, and 3,000/s at 150 ms with 2,100/s coming through: the latency has jumped at
+// 3,000/s, and the knee is 2,000/s.
+func knee(curve []store.CurvePoint, subscriptions int) *store.Knee {
+	steps := kneeSteps(curve, subscriptions)
+	if len(steps) < 2 {
+		return nil
+	}
+	jumped := jump(steps)
+	k := &store.Knee{}
+	for _, s := range steps[:jumped] {
+		k.Rate = max(k.Rate, s.through)
+	}
+	if jumped < len(steps) {
+		k.JumpedAt = steps[jumped].rate
+		return k
+	}
+	if steps[len(steps)-1].keptUp(k.Rate) {
+		return nil
+	}
+	return k
+}
+
+// keptUp reports whether so many messages per second are as good as all that was offered.
+func (s kneeStep) keptUp(through float64) bool { return through >= store.KneeShare*s.rate }
+
+// kneeSteps returns the usable rates of a curve in rising order: those at which the broker, and nothing else, set the latency.
+func kneeSteps(curve []store.CurvePoint, subscriptions int) []kneeStep {
+	var steps []kneeStep
+	for _, p := range curve {
+		s := kneeStep{rate: p.Rate, through: p.PublishRate, mean: p.Latency.Service.Mean()}
+		if subscriptions > 0 {
+			s.through, s.mean = p.ReceiveRate/float64(subscriptions), p.Latency.EndToEndService.Mean()
+		}
+		if p.Status != store.Void && p.Status != store.Aborted && s.mean > 0 {
+			steps = append(steps, s)
+		}
+	}
+	slices.SortStableFunc(steps, func(a, b kneeStep) int { return cmp.Compare(a.rate, b.rate) })
+	return steps
+}
+
+// jump returns the index of the first step that is saturated and at which the mean latency has jumped, from which on it stays up;
+// len(steps) if there is none. The first step has none before it, so it can't have jumped.
+func jump(steps []kneeStep) int {
+	highest := steps[0].mean // at all lower rates, without jumps that did not last or had no queue: neither may hide the real one
+	for i := 1; i < len(steps); i++ {
+		lowest := slices.MinFunc(steps[i:], func(a, b kneeStep) int { return cmp.Compare(a.mean, b.mean) })
+		if hasJumped(lowest.mean, highest) && !steps[i].keptUp(steps[i].through) { // and so have all others from i on
+			return i
+		}
+		if mean := steps[i].mean; !hasJumped(mean, highest) {
+			highest = max(highest, mean)
+		}
+	}
+	return len(steps)
+}
+
+// hasJumped reports whether a mean latency has jumped above the highest one at lower rates. Both are in ns.
+func hasJumped(mean, highest float64) bool {
+	return mean >= jumpFactor*highest && mean >= highest+jumpNs
 }

@@ -38,11 +38,9 @@ func (d *doubts) addReason(kind *doubt.Kind, why remark.Remark) {
 	}
 }
 
-const (
-	// busyApplication is the share of its time with producerDelay or consumerDelay from which the busiest producer or consumer is the
-	// limit. The busiest, not the average: brokers give all messages of a partition, or of a subscription, to one of several consumers.
-	busyApplication = 0.8
-)
+// busyApplication is the share of its time with producerDelay or consumerDelay from which the busiest producer or consumer is the
+// limit. The busiest, not the average: brokers give all messages of a partition, or of a subscription, to one of several consumers.
+const busyApplication = 0.8
 
 // doubtsAbout returns the reasons to trust a trial's numbers less.
 func (b *bench) doubtsAbout(t trial) []store.Doubt {

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/brokermark/brokermark/internal/agent"
 	"github.com/brokermark/brokermark/internal/clock"
 	"github.com/brokermark/brokermark/internal/doubt"
 	"github.com/brokermark/brokermark/internal/provision"
@@ -65,12 +66,8 @@ func (f *faultInjector) begin(ctx context.Context, from int64) {
 func (f *faultInjector) inject(ctx, load context.Context, from int64) {
 	f.hit = map[*study.Act][]int{}
 	for _, a := range study.Acts(f.bench.spec.Faults) {
-		select {
-		case <-time.After(time.Duration(from + int64(a.At) - clock.Now())):
-		case <-load.Done():
-		}
 		switch {
-		case load.Err() == nil:
+		case clock.Reach(from+int64(a.At), load.Done()) && load.Err() == nil:
 			f.perform(ctx, from, a)
 		case !a.Implied: // the end of a fault is not missed: its begin was left out as well, or the broker is stopped anyway
 			f.missed = append(f.missed, fmt.Sprintf("%s at %s", a.Do, a.At))
@@ -161,4 +158,48 @@ func (f *faultInjector) end() ([]store.FaultEvent, []store.Doubt) {
 		d.add(doubt.FaultsMissed, "not everything was done to the broker that was asked for: %s", strings.Join(missed, ", "))
 	}
 	return f.events, d
+}
+
+// outage returns the longest times in which nothing was delivered, and nothing was confirmed, although messages were due. Times in
+// which the generator itself stood still are left out: 3 s without a delivery, for 1 s of which it stood still, are an outage of 2 s.
+func outage(t trial) *store.Outage {
+	sending := commonStops(t, func(p agent.Part) bool { return p.Outcome.Producers > 0 })
+	receiving := commonStops(t, func(p agent.Part) bool { return p.Outcome.LastReceived > 0 })
+	// Nothing is delivered while all senders stand still, nor while all receivers do.
+	return &store.Outage{
+		ReceiveNs: longestSilence(t.DeliverySilences, sending.Union(receiving)),
+		PublishNs: longestSilence(t.ConfirmationSilences, sending),
+		SampleNs:  int64(t.SampleEvery),
+	}
+}
+
+// commonStops returns when all agents of one side, producing or consuming, stood still at once. If there is none on that side, it
+// returns when this process did, which then is the generator.
+func commonStops(t trial, onSide func(agent.Part) bool) worker.Pauses {
+	var common worker.Pauses
+	agents := 0
+	for _, p := range t.Parts {
+		if !onSide(p) {
+			continue
+		}
+		if agents == 0 {
+			common.Stops = p.Outcome.Pauses.Stops
+		} else {
+			common.Stops = common.Intersect(p.Outcome.Pauses)
+		}
+		agents++
+	}
+	if agents == 0 {
+		common.Stops = t.Pauses.Stops
+	}
+	return common
+}
+
+// longestSilence returns the longest silence in ns, without the generator's own stops in it; 0 if there was none.
+func longestSilence(silences []worker.Interval, own worker.Pauses) int64 {
+	var longest int64
+	for _, s := range silences {
+		longest = max(longest, s.To-s.From-own.StoodStill(s.From, s.To))
+	}
+	return longest
 }

@@ -81,7 +81,8 @@ func (o Options) withDefaults() Options {
 // store, which can keep no more records.
 func Run(ctx context.Context, runs []study.Run, o Options) (Tally, error) {
 	o = o.withDefaults()
-	l := &lab{options: o, machine: HostFacts(), total: len(runs), pool: newPool(o.Host, o.Keep, o.Profiles)}
+	brokers := &pool{host: o.Host, keep: o.Keep, profiles: o.Profiles, warmedUp: map[*provision.Instance]bool{}}
+	l := &lab{options: o, machine: HostFacts(), total: len(runs), pool: brokers}
 	defer l.pool.close()
 	if flushes, err := provision.WatchFlushes(); err == nil { // otherwise, for others than root, flushes are not known
 		l.flushes = flushes

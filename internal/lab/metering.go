@@ -7,6 +7,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/agent"
 	"github.com/brokermark/brokermark/internal/clock"
+	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/worker"
 )
@@ -20,7 +21,7 @@ import (
 // way, because the broker still works on them. For example, if the broker's processor time is 10 s at begin, 16 s at end and 17 s at
 // drained, and the phase lasts 3 s, its share is 2 cores and its cost 7 s.
 //
-// While the trial runs, observe (live.go) reads the meters about twice a second, for the live view and for the series.
+// While the trial runs, observe reads the meters about twice a second, for the live view and for the series.
 type metering struct {
 	bench *bench  // the repetition that the trial is part of
 	stage string  // what the live view calls the trial
@@ -78,12 +79,12 @@ func (m *metering) follow(load *worker.Load, measuring func(at int64)) {
 // If length is 0, only endNow ends it. It does not block.
 func (m *metering) schedule(begin int64, length time.Duration) {
 	m.pending.Go(func() {
-		if !m.sleepUntil(begin) {
+		if !clock.Reach(begin, m.over) {
 			return
 		}
 		r := m.readPhase()
 		m.begin = &r
-		if length > 0 && m.sleepUntil(begin+int64(length)) {
+		if length > 0 && clock.Reach(begin+int64(length), m.over) {
 			m.readEnd()
 		}
 	})
@@ -98,16 +99,6 @@ func (m *metering) readEnd() {
 		r := m.readPhase()
 		m.end = &r
 	})
-}
-
-// sleepUntil blocks until a time on the clock's axis. It returns false if the trial was over before.
-func (m *metering) sleepUntil(t int64) bool {
-	select {
-	case <-time.After(time.Duration(t - clock.Now())):
-		return true
-	case <-m.over:
-		return false
-	}
 }
 
 // finish reads the meters after the drain and returns what a trial cost, with a doubt if that is not known. parts are those of the agents
@@ -160,4 +151,65 @@ func (m *metering) busiest(begin, end, drained fullReading) interval {
 		return m.intervalBetween(begin, drained)
 	}
 	return b
+}
+
+// liveMeters is what a metering, the meters of one trial, shows while the trial runs, for the live view and for the series of the record.
+// All cores are those in use between the last two readings, about half a second apart; 0 before the second.
+type liveMeters struct {
+	latest       *reading // nil before the first
+	cores        Cores
+	perSample    worker.Thinned[Cores] // cores at each sample, at most maxCores of them
+	agents       []AgentCores          // none if the generator is this process
+	agentSeconds map[string]float64    // processor time that each agent had used at the latest reading, by its name
+}
+
+// meterEvery is the least time between two readings of the meters for observe. A worker has a sample observed every 100 ms, so
+// about five share a reading: in less time, the kernel's ticks of up to 10 ms would show. The samples of an agent that was silent
+// come all at once and share one, too.
+const meterEvery = 450 * time.Millisecond
+
+// maxCores bounds the values of Cores that a metering keeps, one for each sample: with a sample every 100 ms, all of 17 minutes, every
+// second one of 33 minutes, and so on.
+const maxCores = 10_000
+
+// observe reports a sample, with the cores in use.
+func (m *metering) observe(s worker.Sample) {
+	if m.live.latest == nil || clock.Now()-m.live.latest.at >= int64(meterEvery) {
+		m.readLive()
+	}
+	m.live.perSample.Add(m.live.cores)
+	m.bench.report(Event{Kind: Sampled, Stage: m.stage, Target: m.rate, Sample: &s, CPU: m.live.cores, Agents: m.live.agents})
+}
+
+// readLive reads the meters, sets the cores in use since the reading before, and notes the largest memory and what the hypervisor took.
+func (m *metering) readLive() {
+	r, before := m.bench.read(), m.live.latest
+	r.stolen = provision.StolenFromCores()
+	m.peak.add(r)
+	elapsed := 0.0
+	if before != nil {
+		elapsed = seconds(before.at, r.at)
+		m.live.cores = m.coresBetween(*before, r)
+		m.addBurst(*before, r)
+	}
+	m.live.latest = &r
+	if crew, ok := m.bench.clients.agent.(agent.Crew); ok {
+		m.live.readAgents(crew, elapsed)
+	}
+}
+
+// readAgents sets the cores in use by each agent in the elapsed seconds since the last call. They are 0 for an agent that was not
+// there before.
+func (l *liveMeters) readAgents(crew agent.Crew, elapsed float64) {
+	used := map[string]float64{}
+	l.agents = nil // events that were reported hold the list before
+	for _, a := range crew.Each() {
+		used[a.Name] = processor(a.Used)
+		c := AgentCores{Name: a.Name}
+		if before, known := l.agentSeconds[a.Name]; known && elapsed > 0 {
+			c.Cores = max(0, used[a.Name]-before) / elapsed // an agent that was started anew counts from 0
+		}
+		l.agents = append(l.agents, c)
+	}
+	l.agentSeconds = used
 }

@@ -99,7 +99,7 @@ func (p *pipeline) startConsumer(ctx context.Context, broker link.Broker) error 
 	if err != nil {
 		return err
 	}
-	settings := parts.Settings(parts.Consumer{Broker: broker, Threads: p.bench.spec.ConsumerPerSubscription.Largest(), State: state})
+	settings := provision.PartSettings(parts.Consumer{Broker: broker, Threads: p.bench.spec.ConsumerPerSubscription.Largest(), State: state})
 	p.consumer, err = p.startPart(ctx, provision.Options{Broker: parts.ConsumerPart, Nodes: 1, Server: settings, Limits: limitsOf(p.bench.spec.Limits.Consumer)})
 	if err != nil {
 		return err
@@ -137,7 +137,7 @@ func (p *pipeline) startServers(ctx context.Context, broker link.Broker) error {
 	pool.Producers = s.Pipeline.Pool
 	pool.Window = s.InFlight.Messages
 	pool.AtOnce = s.Pipeline.Answer == "at-once"
-	settings := parts.Settings(parts.Server{Broker: broker, Pool: pool, Consumer: p.consumer.Addresses()[0]})
+	settings := provision.PartSettings(parts.Server{Broker: broker, Pool: pool, Consumer: p.consumer.Addresses()[0]})
 	balanced := s.Pipeline.Balancer != "none"
 	encrypted := s.TLS != study.TLSOff
 	var err error

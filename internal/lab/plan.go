@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/brokermark/brokermark/internal/doubt"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/schedule"
 	"github.com/brokermark/brokermark/internal/store"
@@ -174,12 +175,88 @@ func loadSchedule(l study.Load, over time.Duration, seed int64) (schedule.Schedu
 		}
 		return schedule.Steps(steps, l.Repeat)
 	case "ramp":
-		return schedule.Ramp(l.Rate, l.To, over)
+		return schedule.Steps([]schedule.Step{{Rate: l.Rate, To: l.To, For: over}}, false)
 	case "bursts":
 		if l.Burst == nil {
 			return nil, errors.New("load.burst: a bursty load needs rate, every and for")
 		}
-		return schedule.Bursts(l.Rate, l.Burst.Rate, time.Duration(l.Burst.Every), time.Duration(l.Burst.For))
+		burst, rest := time.Duration(l.Burst.For), time.Duration(l.Burst.Every-l.Burst.For)
+		return schedule.Steps([]schedule.Step{{Rate: l.Burst.Rate, To: l.Burst.Rate, For: burst}, {Rate: l.Rate, To: l.Rate, For: rest}}, true)
 	}
 	return nil, fmt.Errorf("load.shape: unknown word %q; allowed: constant, poisson, steps, ramp, bursts", l.Shape)
+}
+
+// Arrivals of Poisson loads, exponential consumer delays, keys, and the contents and choice of payloads are drawn at random. Each
+// repetition draws anew; all points of one repetition draw the same, so that what differs between two brokers is not their luck.
+
+// seedOf derives the seed of the part'th part of a whole that has a seed: of repetition 3 of a spec, or of load 3 of a
+// repetition. It is Mix(Mix(seed) + part), of which the upper 53 bits are kept: readers of JSON hold them exactly.
+func seedOf(seed int64, part int) int64 {
+	return int64(schedule.Mix(schedule.Mix(uint64(seed))+uint64(part)) >> 11)
+}
+
+// A payload that is made up has its message's identity and times in it. One from a file arrives as it is, with these in a header, unless
+// the driver's messages have no headers.
+
+// identityIn returns where the identity of a spec's messages is, as a record says it. why says, as a clause, why it isn't in a header.
+func identityIn(s study.Spec, kind driver.Kind, c driver.Config) (in, why string) {
+	if s.PayloadFile == "" {
+		return "", ""
+	}
+	if why = kind.Headerless(c.Guarantee, c.Client); why != "" {
+		return store.InBody, why
+	}
+	return store.InHeader, ""
+}
+
+// IdentityNote says in a sentence where the identity of a possible point's messages is; empty if its payloads are made up.
+func IdentityNote(s study.Spec) string {
+	kind, err := driver.Lookup(s.Broker)
+	if err != nil {
+		return ""
+	}
+	c, err := decoded(kind, s)
+	if err != nil {
+		return ""
+	}
+	switch in, why := identityIn(s, kind, c); in {
+	case store.InHeader:
+		return fmt.Sprintf("%s: payloads of the file arrive as they are; identity and times of a message are in a header.", s.Broker)
+	case store.InBody:
+		return fmt.Sprintf("%s: identity and times of a message replace the first bytes of its payload, up to 32, since %s.", s.Broker, why)
+	}
+	return ""
+}
+
+// noteIdentity notes in the record where the identity of messages is, and in the bench what their headers take.
+func (b *bench) noteIdentity(kind driver.Kind, c driver.Config) {
+	in, why := identityIn(b.spec, kind, c)
+	b.record.Identity, b.headerBytes = in, headerBytes(b.spec, kind, c)
+	if in == store.InBody {
+		b.doubt(doubt.Stamped, "identity and times replaced the first bytes of each payload, up to 32, since %s", why)
+	}
+}
+
+// headerBytes returns by how many bytes headers make a message of a spec larger.
+func headerBytes(s study.Spec, kind driver.Kind, c driver.Config) int {
+	in, _ := identityIn(s, kind, c)
+	p := worker.Plan{Payload: worker.Payload{Untouched: in == store.InHeader}, Headers: ownHeaders(s, 0)}
+	return p.HeaderSize()
+}
+
+func (b *bench) ownHeaders() []driver.Header { return ownHeaders(b.spec, b.record.Seed) }
+
+// ownHeaders returns the headers that a spec asks for. Values that are made up are letters.
+func ownHeaders(s study.Spec, seed int64) []driver.Header {
+	const letters = "abcdefghijklmnopqrstuvwxyz"
+	var list []driver.Header
+	rng := rand.New(rand.NewPCG(uint64(seed), 1))
+	for _, h := range s.Headers.List() {
+		value := []byte(h.Value)
+		for range h.Size {
+			value = append(value, letters[rng.IntN(len(letters))])
+		}
+		list = append(list, driver.Header{Name: h.Name, Value: value})
+	}
+	return list
 }

@@ -36,17 +36,10 @@ func Possible(s study.Spec) error {
 // supported returns an error if the broker, as it is started here, or its driver can't do what a spec asks for. c has
 // the guarantee, the client settings and the topic settings of the spec, as decoded returns them.
 func supported(kind driver.Kind, s study.Spec, c driver.Config) error {
-	if err := checkStart(s); err != nil {
-		return err
-	}
-	if err := checkLimits(s); err != nil {
-		return err
-	}
-	if err := checkNetwork(s); err != nil {
-		return err
-	}
-	if err := checkGenerator(s); err != nil {
-		return err
+	for _, check := range []func(study.Spec) error{checkStart, checkLimits, checkNetwork, checkGenerator} {
+		if err := check(s); err != nil {
+			return err
+		}
 	}
 	if err := checkOffer(kind, s, c.Client); err != nil {
 		return err

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
+	"time"
 
 	"github.com/brokermark/brokermark/internal/agent"
 	"github.com/brokermark/brokermark/internal/doubt"
@@ -27,7 +30,7 @@ func (b *bench) startConsumers(ctx context.Context, t driver.Topology, secret st
 	consumers := agent.Consumers{Broker: b.broker.link, Secret: secret}
 	consumers.Broker.Topology = t
 	consumers.Broker.Topology.Existing = true
-	in, err := b.startProcesses(ctx, provision.Options{Broker: agent.ConsumersPart, Nodes: 1, Server: consumers.Settings(), Limits: limitsOf(b.spec.Limits.Consumer)})
+	in, err := b.startProcesses(ctx, provision.Options{Broker: agent.ConsumersPart, Nodes: 1, Server: provision.PartSettings(consumers), Limits: limitsOf(b.spec.Limits.Consumer)})
 	if err != nil {
 		return nil, fmt.Errorf("start the consumers' process: %w", err)
 	}
@@ -49,7 +52,7 @@ func (b *bench) startRelays(ctx context.Context, t driver.Topology) (*provision.
 	b.announce("starting the relays")
 	broker.Topology.Existing = true
 	relay := agent.Relay{Broker: broker, Config: driver.RelayConfig{MaxBytes: int(b.spec.MessageSize.Largest()) + b.headerBytes}}
-	in, err := b.startProcesses(ctx, provision.Options{Broker: agent.RelaysPart, Nodes: b.spec.Relays, Server: relay.Settings()})
+	in, err := b.startProcesses(ctx, provision.Options{Broker: agent.RelaysPart, Nodes: b.spec.Relays, Server: provision.PartSettings(relay)})
 	if err != nil {
 		return nil, fmt.Errorf("start the relays: %w", err)
 	}
@@ -88,4 +91,109 @@ func (b *bench) relayPauses(ctx context.Context, out worker.Outcome) (*worker.Pa
 		all = all.Union(p)
 	}
 	return &all, doubts
+}
+
+// Processes that a repetition needs may die while it runs: the broker, relays, the parts of a pipeline. guard ends a load when one does,
+// and the repetition fails: “the broker died: …”. A fault that ends a process on purpose is no death.
+
+// errDied is the error of a repetition that lost a process which it needs, though no fault had ended it.
+type errDied struct {
+	process string // theBroker, or a part as faults name it: "relay", "server"
+	death   provision.Death
+}
+
+// theBroker is the broker among the processes that may die.
+const theBroker = "broker"
+
+func (e errDied) Error() string { return fmt.Sprintf("the %s died: %s", e.process, e.death) }
+
+// brokerDied reports whether err says that the broker died.
+func brokerDied(err error) bool {
+	died, ok := errors.AsType[errDied](err)
+	return ok && died.process == theBroker
+}
+
+// guard returns a context that ends with ctx, or when the broker or one of parts dies, unless a fault ended it on purpose. The caller
+// calls unguard in the end, which returns the death as an errDied, or nil. Further calls of unguard return the same.
+func (b *bench) guard(ctx context.Context, parts ...part) (guarded context.Context, unguard func() error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	over := make(chan struct{})
+	var watching sync.WaitGroup
+	for _, watched := range append(slices.Clone(parts), part{name: theBroker, instance: b.broker.instance}) {
+		if watched.instance == nil { // not started here, or not asked for
+			continue
+		}
+		watching.Go(func() {
+			if death, died := awaitDeath(watched.instance.Deaths(), over); died {
+				cancel(errDied{process: watched.name, death: death})
+			}
+		})
+	}
+	return ctx, sync.OnceValue(func() error {
+		close(over)
+		watching.Wait()
+		cancel(nil)
+		return deathOf(ctx)
+	})
+}
+
+// deathOf returns the death that has ended a guarded context; nil if none has.
+func deathOf(guarded context.Context) error {
+	if died, ok := errors.AsType[errDied](context.Cause(guarded)); ok {
+		return died
+	}
+	return nil
+}
+
+// explainDeath returns the broker's death instead of err if the broker has died: its clients only see broken connections. It is for
+// errors outside of guard, which takes the report of a death itself.
+func (b *bench) explainDeath(err error) error {
+	if errors.As(err, new(*driver.ErrUnsupported)) { // a refusal is an answer of a living broker
+		return err
+	}
+	if death, died := lateDeath(b.broker.instance); died {
+		return errDied{process: theBroker, death: death}
+	}
+	return err
+}
+
+// explainLoss adds to the error of a lost consumers' process how that process died. It must be called before close, which ends the
+// process itself.
+func (b *bench) explainLoss(err error) error {
+	if !errors.Is(err, worker.ErrConsumerProcess) {
+		return err
+	}
+	if death, died := lateDeath(b.clients.consumers); died {
+		return fmt.Errorf("%w died: %s", worker.ErrConsumerProcess, death)
+	}
+	return err
+}
+
+// deathDelay is how long after its connections broke the death of a process may be reported.
+const deathDelay = time.Second
+
+// lateDeath returns the death of an instance, if one has been reported or is reported within deathDelay. in may be nil: nobody
+// reports the death of what was not started here.
+func lateDeath(in *provision.Instance) (death provision.Death, died bool) {
+	if in == nil {
+		return provision.Death{}, false
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), deathDelay)
+	defer cancel()
+	return awaitDeath(in.Deaths(), ctx.Done())
+}
+
+// awaitDeath returns the first death that is reported until over is closed. One that has been reported by then counts.
+func awaitDeath(deaths <-chan provision.Death, over <-chan struct{}) (death provision.Death, died bool) {
+	select {
+	case death = <-deaths:
+		return death, true
+	case <-over:
+	}
+	select { // if both are ready, select chooses at random
+	case death = <-deaths:
+		return death, true
+	default:
+		return provision.Death{}, false
+	}
 }

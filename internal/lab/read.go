@@ -85,12 +85,10 @@ func (b *bench) keepReading(out worker.Readings, t trial, held *int64) {
 		r.PayloadSize = float64(out.Bytes) / float64(out.Messages)
 	}
 	b.record.Result = r
-	all := doubts(b.record.Doubts)
 	for _, d := range t.Doubts {
-		all.keep(d)
+		b.doubts().keep(d)
 	}
-	b.doubtCores(t, &all)
-	b.record.Doubts = all
+	b.doubtCores(t, b.doubts())
 	if b.spec.Read.From == study.ReadStart {
 		b.setLimits(r, t)
 	}

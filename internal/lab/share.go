@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/brokermark/brokermark/internal/clock"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
 )
@@ -91,10 +92,5 @@ func (l *lab) await(ctx context.Context, held []study.Run) error {
 		stage = fmt.Sprintf("waiting for other runners with the same store: they are at the last %d repetitions", len(held))
 	}
 	l.watch(held[0], Event{Kind: Staged, Stage: stage})
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(askAgainEvery):
-		return nil
-	}
+	return clock.Pause(ctx, askAgainEvery)
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/brokermark/brokermark/internal/clock"
 	"github.com/brokermark/brokermark/internal/doubt"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/maker"
@@ -133,12 +134,10 @@ func (r *toolRun) run(ctx context.Context) error {
 	if unread == nil {
 		b.record.Result.Given = given(f, r.point)
 	}
-	all := doubts(b.record.Doubts)
 	for _, d := range costDoubts {
-		all.keep(d)
+		b.doubts().keep(d)
 	}
-	b.doubtCores(trial{Outcome: out, trialCost: cost}, &all)
-	b.record.Doubts = all
+	b.doubtCores(trial{Outcome: out, trialCost: cost}, b.doubts())
 	switch {
 	case err != nil:
 		return err
@@ -190,7 +189,7 @@ func (r *toolRun) toEnd(ctx context.Context, m *metering) error {
 	patience := toolPatience + time.Duration(b.spec.Drain) + time.Duration(3*study.EstimateSeconds(b.spec)*float64(time.Second))
 	limited, cancel := context.WithTimeout(guarded, patience)
 	defer cancel()
-	endMeters := repeat(meterEvery, m.readLive)
+	endMeters := clock.Repeat(meterEvery, m.readLive)
 	err = in.Wait(limited)
 	endMeters()
 	r.printed = in.LogTail(1, mostPrinted)
@@ -248,10 +247,8 @@ func (r *toolRun) published(ctx context.Context) *int64 {
 		if s, ok := w.ask(ctx); ok {
 			return reported(s.queue.Published)
 		}
-		select {
-		case <-ctx.Done():
+		if clock.Pause(ctx, apart) != nil {
 			return nil
-		case <-time.After(apart):
 		}
 	}
 	return nil
