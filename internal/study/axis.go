@@ -151,10 +151,7 @@ func (d decoder) items(n *yaml.Node, full string) []*yaml.Node {
 	values, _ := d.span(n, full)
 	var out []*yaml.Node
 	for _, v := range values {
-		tag := "!!float"
-		if v == math.Trunc(v) {
-			tag = "!!int"
-		}
+		tag := either(v == math.Trunc(v), "!!int", "!!float")
 		out = append(out, &yaml.Node{Kind: yaml.ScalarNode, Tag: tag, Value: number(v), Line: n.Line})
 	}
 	return out
@@ -246,11 +243,7 @@ func labelOf(set []setting) string {
 	case first.path == "warmup.auto" && first.value == true && len(set) == 1:
 		return "auto"
 	case len(set) > 1 && !slices.Contains([]string{"warmup.for", "place.deal", "backlog.bytes"}, first.path):
-		var parts []string
-		for _, s := range set {
-			parts = append(parts, s.path+"="+text(reflect.ValueOf(s.value)))
-		}
-		return strings.Join(parts, " ")
+		return strings.Join(texts(set, func(s setting) string { return s.path + "=" + text(reflect.ValueOf(s.value)) }), " ")
 	}
 	return value
 }

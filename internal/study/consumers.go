@@ -53,13 +53,7 @@ func (s Spec) ConsumersPerTopic() (n int) {
 }
 
 // String is 3, or 3+2 if subscriptions differ.
-func (c Consumers) String() string {
-	var parts []string
-	for _, n := range c {
-		parts = append(parts, strconv.Itoa(n))
-	}
-	return strings.Join(parts, "+")
-}
+func (c Consumers) String() string { return strings.Join(texts(c, strconv.Itoa), "+") }
 
 func (c Consumers) text() string {
 	if len(c) == 1 {
@@ -102,10 +96,7 @@ func (c *Consumers) parse(text string) error {
 // consumers decodes a number, or one for each subscription: 3+2.
 func (d decoder) consumers(n *yaml.Node, path string, v reflect.Value) bool {
 	if !isScalar(n) {
-		hint := ""
-		if n.Kind == yaml.SequenceNode {
-			hint = "; several values belong under axes, and the consumers of several subscriptions are written 3+2"
-		}
+		hint := either(n.Kind == yaml.SequenceNode, "; several values belong under axes, and the consumers of several subscriptions are written 3+2", "")
 		d.add(d.at(n), path, "%s is not a whole number%s", Seen(n), hint)
 		return false
 	}

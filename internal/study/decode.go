@@ -73,10 +73,7 @@ func (d decoder) value(n *yaml.Node, path string, v reflect.Value, allowed []str
 		return d.native(n, path, v)
 	}
 	if !isScalar(n) {
-		hint := ""
-		if n.Kind == yaml.SequenceNode {
-			hint = "; several values belong under axes"
-		}
+		hint := either(n.Kind == yaml.SequenceNode, "; several values belong under axes", "")
 		d.add(d.at(n), path, "%s is not %s%s", Seen(n), expected(v.Type(), allowed), hint)
 		return false
 	}

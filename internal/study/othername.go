@@ -55,13 +55,7 @@ func otherName(path string) (other, bool) {
 	return other{}, false
 }
 
-func otherNames() []string {
-	var names []string
-	for _, o := range others {
-		names = append(names, o.name)
-	}
-	return names
-}
+func otherNames() []string { return texts(others, func(o other) string { return o.name }) }
 
 // written is a short form, or a key of the OpenMessaging Benchmark, with its value in a document.
 type written struct {

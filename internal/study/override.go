@@ -198,13 +198,7 @@ func agrees(l layer, choices []choice) bool {
 	})
 }
 
-func labels(a axis) []string {
-	var out []string
-	for _, c := range a.values {
-		out = append(out, c.label)
-	}
-	return out
-}
+func labels(a axis) []string { return texts(a.values, func(c choice) string { return c.label }) }
 
 // choose keeps the choices, or sweeps, named in values.
 func (s *Study) choose(d decoder, name string, values []string) error {

@@ -43,11 +43,7 @@ func completePipeline(s *Spec, d *draft) {
 		return
 	}
 	fill(d, "pipeline.servers", &p.Servers, 1)
-	balancer := none
-	if p.Servers > 1 {
-		balancer = haproxy
-	}
-	fill(d, "pipeline.balancer", &p.Balancer, balancer)
+	fill(d, "pipeline.balancer", &p.Balancer, either(p.Servers > 1, haproxy, none))
 	fill(d, "pipeline.pool", &p.Pool, usualPool)
 	fill(d, "pipeline.answer", &p.Answer, confirmed)
 	fill(d, "pipeline.threads", &p.Threads, usualClients)

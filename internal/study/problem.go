@@ -43,10 +43,7 @@ func refusal(file string, line int, format string, args ...any) error {
 }
 
 func (e *Errors) Error() string {
-	var lines []string
-	for _, p := range e.Problems[:min(len(e.Problems), shownProblems)] {
-		lines = append(lines, p.String())
-	}
+	lines := texts(e.Problems[:min(len(e.Problems), shownProblems)], Problem.String)
 	if more := len(e.Problems) - shownProblems; more > 0 {
 		lines = append(lines, fmt.Sprintf("and %d more", more))
 	}

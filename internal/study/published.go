@@ -71,12 +71,11 @@ func (s *Study) tables(d decoder, n *yaml.Node) (out []Published) {
 
 // byAxis replaces the keys of a mapping in item, which is at full, by the names of axes in points.
 func (d decoder) byAxis(item *yaml.Node, full string, m map[string]string) map[string]string {
-	var out map[string]string
-	written := map[string]string{}
+	if len(m) == 0 {
+		return nil
+	}
+	out, written := map[string]string{}, map[string]string{}
 	for _, key := range slices.Sorted(maps.Keys(m)) {
-		if out == nil {
-			out = map[string]string{}
-		}
 		axis := canonical(key)
 		if first, twice := written[axis]; twice {
 			d.add(d.at(item), join(full, key), "given twice: %q means the same", first)

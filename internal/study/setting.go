@@ -211,9 +211,7 @@ func (d decoder) unknown(at place, path, shown string, also []string) {
 	}
 	names = append(names, layout().groups[group]...)
 	if group == "" && strings.Contains(path, ".") {
-		for leaf := range layout().leaves {
-			names = append(names, leaf)
-		}
+		names = slices.AppendSeq(names, maps.Keys(layout().leaves))
 		slices.Sort(names)
 	}
 	if group != "" {
@@ -255,6 +253,15 @@ func join(a, b string) string {
 		return a + b
 	}
 	return a + "." + b
+}
+
+// texts lists the text of each element of a list.
+func texts[T any](list []T, of func(T) string) []string {
+	all := make([]string, len(list))
+	for i, one := range list {
+		all[i] = of(one)
+	}
+	return all
 }
 
 // groupOf is the first level of a path.
