@@ -1,6 +1,10 @@
 package measure
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/brokermark/brokermark/internal/wire"
+)
 
 // Account is the ledger of one stream and subscription, as plain data for another process.
 //
@@ -109,4 +113,120 @@ func (t *Trial) ledgerOf(a *Account) (*ledger, error) {
 		return &t.streams[a.Producer].ledgers[a.Subscription], nil
 	}
 	return nil, fmt.Errorf("the account of producer %d and subscription %d has %s", a.Producer, a.Subscription, problem)
+}
+
+// ShardVersion is the version of a Shard's fields. Join takes no other.
+const ShardVersion = 2
+
+// Shard is everything that one agent counted in a trial, as plain data. Join makes one trial of the shards of several agents.
+type Shard struct {
+	Version    int
+	Sent       []Sent
+	Seen       []Account
+	Counts     Totals
+	Histograms [phases]Histograms
+	Due        *Tally `json:",omitempty"` // messages due by the schedule; nil without a schedule
+	Early      Early
+}
+
+// Sent describes the messages that one producer sent. For example, a producer that sent 100 messages in an earlier trial and 50 in this
+// one, the last 40 of them in the measured phase, has Base 100, End 50 and Measured 10.
+type Sent struct {
+	Producer    int
+	Base        uint64 // sequence number of its first message in the trial; the fields below count from it
+	End         uint64 // one past the last message
+	Measured    uint64 // the first message of the measured phase; End if there is none
+	Unconfirmed []byte // the messages that failed or were unresolved, as a packed bitmap
+}
+
+// Shard returns everything that t holds. Call it when nothing is being sent or received any more.
+func (t *Trial) Shard() Shard {
+	s := Shard{Version: ShardVersion, Seen: t.Accounts(), Counts: t.totals(), Early: t.Early()}
+	for i := range t.streams {
+		st := &t.streams[i]
+		if end := st.end.Load(); end > 0 {
+			s.Sent = append(s.Sent, Sent{
+				Producer: i, Base: st.base, End: end, Measured: min(end, st.measured.Load()), Unconfirmed: st.unconfirmed.pack(),
+			})
+		}
+	}
+	for phase := range phases {
+		s.Histograms[phase] = t.Histograms(phase)
+	}
+	if t.scheduled {
+		due := t.due
+		s.Due = &due
+	}
+	return s
+}
+
+// addShard adds a shard to a joined trial, except for its accounts. It refuses streams of more than maxSent messages together: each has sets of
+// its messages, of up to a bit for each. If it fails, the trial is of no use.
+func (t *Trial) addShard(s *Shard, maxSent uint64) error {
+	switch {
+	case s.Version != ShardVersion:
+		return fmt.Errorf("it has version %d; this program reads version %d", s.Version, ShardVersion)
+	case s.Due != nil && s.Due.negative():
+		return fmt.Errorf("it has numbers of messages due below 0: %d", *s.Due)
+	case s.Early.Deliveries < 0:
+		return fmt.Errorf("it has a number of early deliveries below 0: %d", s.Early.Deliveries)
+	case s.Early.By < 0:
+		return fmt.Errorf("it has messages that were early by less than 0 ns: %d", s.Early.By)
+	}
+	c := t.countersOf(0)
+	if err := c.addTotals(s.Counts); err != nil {
+		return err
+	}
+	listed := map[int]bool{} // producers
+	var all uint64
+	for _, sent := range s.Sent {
+		if listed[sent.Producer] {
+			return fmt.Errorf("producer %d is listed twice", sent.Producer)
+		}
+		listed[sent.Producer] = true
+		if err := t.addSent(sent, maxSent); err != nil {
+			return err
+		}
+		if all += sent.End; all > maxSent {
+			return fmt.Errorf("its producers sent %d messages; up to %d are possible", all, maxSent)
+		}
+	}
+	for phase := range phases {
+		c.addHistograms(phase, &s.Histograms[phase])
+	}
+	c.early.Add(s.Early.Deliveries)
+	raise(&c.earlyBy, s.Early.By)
+	if s.Due != nil {
+		t.scheduled = true
+		t.due.add(*s.Due)
+	} else { // as in Books, for the case that another shard has a schedule
+		t.due.add(s.Counts.Sent)
+		t.due.add(s.Counts.Unsent)
+	}
+	return nil
+}
+
+// addSent sets the stream of a producer. It refuses a producer that sent for another agent as well.
+func (t *Trial) addSent(sent Sent, maxSent uint64) error {
+	if sent.Producer < 0 || sent.Producer >= len(t.streams) {
+		return fmt.Errorf("producer %d is not one of the trial's %d, numbered from 0", sent.Producer, len(t.streams))
+	}
+	s := &t.streams[sent.Producer]
+	switch {
+	case s.end.Load() > 0:
+		return fmt.Errorf("producer %d sent for another agent, too", sent.Producer)
+	case sent.End == 0 || sent.End > maxSent || sent.Measured > sent.End:
+		return fmt.Errorf("producer %d sent %d messages, the measured phase begins with number %d; 1 to %d messages are possible",
+			sent.Producer, sent.End, sent.Measured, maxSent)
+	case sent.Base > wire.MaxSeq || sent.End-1 > wire.MaxSeq-sent.Base:
+		return fmt.Errorf("producer %d counts from number %d on and sent %d messages; numbers end with %d",
+			sent.Producer, sent.Base, sent.End, uint64(wire.MaxSeq))
+	}
+	s.base = sent.Base
+	s.end.Store(sent.End)
+	s.measured.Store(sent.Measured)
+	if err := s.unconfirmed.unpack(sent.Unconfirmed, sent.End); err != nil {
+		return fmt.Errorf("the unconfirmed messages of producer %d: %w", sent.Producer, err)
+	}
+	return nil
 }

@@ -37,58 +37,50 @@ type Histograms struct {
 	GeneratorLag    hist.Snapshot // the part of the lag that the generator caused
 }
 
+// each lists the histograms of h; those of counters are in the same order.
+func (h *Histograms) each() [7]*hist.Snapshot {
+	return [...]*hist.Snapshot{&h.EndToEnd, &h.EndToEndLagging, &h.EndToEndService, &h.Publish, &h.Service, &h.Lag, &h.GeneratorLag}
+}
+
+// each lists the histograms of all phases, in the order of Histograms.
+func (c *counters) each() [7]*phasedHistogram {
+	return [...]*phasedHistogram{&c.endToEnd, &c.endToEndLagging, &c.endToEndService, &c.publish, &c.service, &c.lag, &c.generatorLag}
+}
+
 // Histograms returns the latencies of a phase so far.
 func (t *Trial) Histograms(phase Phase) Histograms {
 	var h Histograms
 	for i := range t.counters {
-		c := &t.counters[i]
-		h.Merge(Histograms{
-			EndToEnd:        c.endToEnd[phase].Snapshot(),
-			EndToEndLagging: c.endToEndLagging[phase].Snapshot(),
-			EndToEndService: c.endToEndService[phase].Snapshot(),
-			Publish:         c.publish[phase].Snapshot(),
-			Service:         c.service[phase].Snapshot(),
-			Lag:             c.lag[phase].Snapshot(),
-			GeneratorLag:    c.generatorLag[phase].Snapshot(),
-		})
+		for j, one := range t.counters[i].each() {
+			all := h.each()[j]
+			*all = all.Merge(one[phase].Snapshot())
+		}
 	}
 	return h
 }
 
 // Merge adds the latencies of other.
 func (h *Histograms) Merge(other Histograms) {
-	h.EndToEnd = h.EndToEnd.Merge(other.EndToEnd)
-	h.EndToEndLagging = h.EndToEndLagging.Merge(other.EndToEndLagging)
-	h.EndToEndService = h.EndToEndService.Merge(other.EndToEndService)
-	h.Publish = h.Publish.Merge(other.Publish)
-	h.Service = h.Service.Merge(other.Service)
-	h.Lag = h.Lag.Merge(other.Lag)
-	h.GeneratorLag = h.GeneratorLag.Merge(other.GeneratorLag)
+	for i, one := range other.each() {
+		all := h.each()[i]
+		*all = all.Merge(*one)
+	}
 }
 
 // Sub returns the latencies that were booked after earlier, which are older ones of the same trial.
 func (h Histograms) Sub(earlier Histograms) Histograms {
-	return Histograms{
-		EndToEnd:        h.EndToEnd.Sub(earlier.EndToEnd),
-		EndToEndLagging: h.EndToEndLagging.Sub(earlier.EndToEndLagging),
-		EndToEndService: h.EndToEndService.Sub(earlier.EndToEndService),
-		Publish:         h.Publish.Sub(earlier.Publish),
-		Service:         h.Service.Sub(earlier.Service),
-		Lag:             h.Lag.Sub(earlier.Lag),
-		GeneratorLag:    h.GeneratorLag.Sub(earlier.GeneratorLag),
+	for i, one := range earlier.each() {
+		all := h.each()[i]
+		*all = all.Sub(*one)
 	}
+	return h
 }
 
 // addHistograms adds the latencies of a phase that were measured elsewhere.
 func (c *counters) addHistograms(phase Phase, h *Histograms) {
-	var empty hist.Snapshot
-	c.endToEnd[phase].Grow(empty, h.EndToEnd)
-	c.endToEndLagging[phase].Grow(empty, h.EndToEndLagging)
-	c.endToEndService[phase].Grow(empty, h.EndToEndService)
-	c.publish[phase].Grow(empty, h.Publish)
-	c.service[phase].Grow(empty, h.Service)
-	c.lag[phase].Grow(empty, h.Lag)
-	c.generatorLag[phase].Grow(empty, h.GeneratorLag)
+	for i, one := range c.each() {
+		one[phase].Grow(hist.Snapshot{}, *h.each()[i])
+	}
 }
 
 // EndToEnd returns the end-to-end latencies so far, all phases together, without those of consumers that lag; the publish

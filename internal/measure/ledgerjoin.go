@@ -1,9 +1,6 @@
 package measure
 
-import (
-	"math"
-	"math/bits"
-)
+import "math/bits"
 
 // ledgerJoin joins what several agents received of one stream, for one subscription. The stream is what one producer sent, in the order
 // of its numbers. The ledger records which of these numbers the subscription received. Each agent has an account of its part of the
@@ -30,10 +27,6 @@ type ledgerJoin struct { // of all agents added so far
 	late         Tally // messages that came after a later one to the same agent
 	provenLate   Tally // messages that the clocks prove to have come after a later one to another agent
 	orderUnknown bool  // it is not known whether the messages of different agents came in order
-}
-
-func newLedgerJoin(s *stream, l *ledger) *ledgerJoin {
-	return &ledgerJoin{stream: s, ledger: l, latest: math.MinInt64}
 }
 
 // agentAccount is one agent's account of a ledger.

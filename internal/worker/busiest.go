@@ -70,12 +70,8 @@ func (e *effort) watch() {
 
 // await waits until a time that may still change. It returns false if the recording ended before.
 func (e *effort) await(at func() int64) bool {
-	tick := time.NewTicker(phasePoll)
-	defer tick.Stop()
-	for clock.Now() < at() {
-		select {
-		case <-tick.C:
-		case <-e.over:
+	for now := clock.Now(); now < at(); now = clock.Now() {
+		if !clock.Reach(now+int64(phasePoll), e.over) {
 			return false
 		}
 	}

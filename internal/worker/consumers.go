@@ -116,15 +116,19 @@ func (l *localConsumers) start(ctx context.Context, lagging bool) (registration,
 			l.running.Go(func() { l.consume(c, connecting, registered) })
 		}
 	}
-	var last registration
+	return awaitLast(ctx, started, registered, l.failure)
+}
+
+// awaitLast blocks until so many consumers are registered, and returns the last registration.
+func awaitLast(ctx context.Context, started int, registered <-chan registration, f *failure) (last registration, err error) {
 	for n := range started {
 		select {
 		case r := <-registered:
 			if r.At > last.At {
 				last = r
 			}
-		case <-l.failure.happened:
-			return registration{}, l.failure.err
+		case <-f.happened:
+			return registration{}, f.err
 		case <-ctx.Done():
 			return registration{}, fmt.Errorf("%d of %d consumers were not ready in time: %w", started-n, started, ctx.Err())
 		}
@@ -132,7 +136,7 @@ func (l *localConsumers) start(ctx context.Context, lagging bool) (registration,
 	return last, nil
 }
 
-// consume runs one consumer until all are closed. If it ends before, the worker fails.
+// consume runs one consumer until all are closed.
 func (l *localConsumers) consume(c *consumer, connecting chan struct{}, registered chan<- registration) {
 	select {
 	case connecting <- struct{}{}:
@@ -147,15 +151,20 @@ func (l *localConsumers) consume(c *consumer, connecting chan struct{}, register
 		registered <- now
 		<-connecting // the next consumer may connect
 	})
+	runConsumer(l.life, l.driver, c.index, c.config, c, ready, l.failure)
+}
+
+// runConsumer runs a consumer until life ends. If it ends before, f is set. index names its goroutines.
+func runConsumer(life context.Context, d driver.Driver, index int, c driver.ConsumerConfig, to driver.Sink, ready func(), f *failure) {
 	var err error
-	busiest.Do(l.life, fmt.Sprintf("consumer %d", c.index), func(ctx context.Context) { err = l.driver.Consume(ctx, c.config, c, ready) })
-	if l.life.Err() != nil {
+	busiest.Do(life, fmt.Sprintf("consumer %d", index), func(ctx context.Context) { err = d.Consume(ctx, c, to, ready) })
+	if life.Err() != nil {
 		return
 	}
 	if err == nil {
 		err = errors.New("ended by itself")
 	}
-	l.failure.set(fmt.Errorf("consumer %d of subscription %d: %w", c.config.ID, c.config.Subscription, err))
+	f.set(fmt.Errorf("consumer %d of subscription %d: %w", c.ID, c.Subscription, err))
 }
 
 func (l *localConsumers) listen(t *trial) { l.recordIn(t.recording) }

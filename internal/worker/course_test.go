@@ -97,7 +97,7 @@ func TestOfManyUnsentMessagesEveryOneIsCounted(t *testing.T) {
 
 func TestAShapeBeginsWithTheMeasuredPhase(t *testing.T) {
 	const producers, warmup, length = 2, 100 * time.Millisecond, 400 * time.Millisecond
-	ramp, err := schedule.Ramp(0, 2000, length)
+	ramp, err := schedule.Steps([]schedule.Step{{To: 2000, For: length}}, false)
 	if err != nil {
 		t.Fatal(err)
 	}

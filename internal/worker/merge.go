@@ -77,12 +77,7 @@ func Merged(parts []Outcome) Outcome {
 
 // add adds a part, without the fields that are computed from all parts together.
 func (o *Outcome) add(part Outcome) {
-	if o.Err == nil {
-		o.Err = part.Err
-	}
-	if o.SendErr == nil {
-		o.SendErr = part.SendErr
-	}
+	o.Err, o.SendErr = cmp.Or(o.Err, part.Err), cmp.Or(o.SendErr, part.SendErr)
 	o.Warmup.Add(part.Warmup)
 	o.Measured.Add(part.Measured)
 	o.Histograms.Merge(part.Histograms)

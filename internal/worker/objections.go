@@ -155,15 +155,8 @@ func (e errObjection) Unwrap() error { return e.error }
 // watchProbes ends the probing with an errObjection as soon as a client whose probes are missing has a reason for it. It returns when ctx
 // has ended.
 func (w *Worker) watchProbes(ctx context.Context, end context.CancelCauseFunc) {
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
 	fewest, since := len(w.plan.Producers)+1, time.Now() // number of unseen streams, and since when it has not fallen
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+	for clock.Pause(ctx, 20*time.Millisecond) == nil {
 		unseen, count := w.unseen()
 		if count < fewest {
 			fewest, since = count, time.Now()

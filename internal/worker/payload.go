@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -8,7 +9,9 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sort"
+	"strconv"
 
+	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/schedule"
 	"github.com/brokermark/brokermark/internal/wire"
 )
@@ -164,3 +167,145 @@ const golden = 0x9e3779b97f4a7c15
 
 // unitInterval maps 64 random bits to a number in [0, 1).
 func unitInterval(r uint64) float64 { return float64(r>>11) / (1 << 53) }
+
+// Keys says which key each message carries. Keys are the numbers 0 to N-1 as decimal text. A message's key is a pure function of
+// its producer and sequence number, so a consumer knows it without reading it.
+type Keys struct {
+	Kind     string  // none | roundrobin | random | zipf; "" is none
+	N        int     // distinct keys
+	Exponent float64 // of zipf: key k has a probability proportional to 1/(k+1)^Exponent
+	Seed     int64   // of random and zipf
+}
+
+// some reports whether messages have keys.
+func (k Keys) some() bool { return k.Kind != "none" && k.Kind != "" }
+
+// keyChooser chooses the key of each message. A nil *keyChooser means that messages have none.
+type keyChooser struct {
+	spec       Keys
+	text       [][]byte  // by number of the key
+	cumulative []float64 // only of zipf, by number of the key: probability of this key or a lower one; the last is 1
+}
+
+// newKeyChooser returns nil if messages have no keys.
+func newKeyChooser(spec Keys) (*keyChooser, error) {
+	if !spec.some() {
+		return nil, nil
+	}
+	if !slices.Contains([]string{"roundrobin", "random", "zipf"}, spec.Kind) {
+		return nil, fmt.Errorf("keys: %q is not one of none, roundrobin, random, zipf", spec.Kind)
+	}
+	if spec.N < 1 {
+		return nil, fmt.Errorf("keys: %d distinct keys; at least 1 is needed", spec.N)
+	}
+	k := &keyChooser{spec: spec, text: make([][]byte, spec.N)}
+	for i := range k.text {
+		k.text[i] = strconv.AppendInt(nil, int64(i), 10)
+	}
+	if spec.Kind == "zipf" {
+		k.cumulative = zipf(spec.N, spec.Exponent)
+	}
+	return k, nil
+}
+
+// zipf returns the cumulative probabilities of Zipf's law for n keys. With exponent 1, three keys have 6/11, 3/11 and 2/11, so it
+// returns 0.55, 0.82 and 1.
+func zipf(n int, exponent float64) []float64 {
+	cumulative := make([]float64, n)
+	var sum float64
+	for i := range cumulative {
+		sum += math.Pow(float64(i+1), -exponent)
+		cumulative[i] = sum
+	}
+	for i := range cumulative {
+		cumulative[i] /= sum
+	}
+	return cumulative
+}
+
+// of returns the number of the key that message seq of a producer carries, 0 to N-1.
+func (k *keyChooser) of(producer int, seq uint64) int {
+	n := uint64(k.spec.N)
+	if k.spec.Kind == "roundrobin" {
+		return int(seq % n)
+	}
+	const salt = 0x5bf03635 // keeps keys independent of payloads that have the same seed
+	r := schedule.Mix(uint64(k.spec.Seed) ^ schedule.Mix(uint64(wire.MakeID(uint32(producer), seq))) ^ salt)
+	if k.spec.Kind == "random" {
+		return int(r % n)
+	}
+	key, _ := slices.BinarySearch(k.cumulative, unitInterval(r)) // inverse transform sampling
+	return min(key, k.spec.N-1)                                  // also if rounding left the last probability below 1
+}
+
+// headers are the headers of every message: first the stamp, if payloads are left untouched, then the headers of the plan. For
+// the header "trace" and untouched payloads, the names are "brokermark" and "trace".
+type headers struct {
+	Stamped bool            // the first header is the stamp
+	Own     []driver.Header // of the plan; every message has the same values
+}
+
+// headers returns the headers of the plan's messages.
+func (p *Plan) headers() headers { return headers{p.Payload.Untouched, p.Headers} }
+
+// any reports whether messages carry headers.
+func (h headers) any() bool { return h.Stamped || len(h.Own) > 0 }
+
+// names lists the names of all headers.
+func (h headers) names() []string {
+	var names []string
+	if h.Stamped {
+		names = append(names, wire.Name)
+	}
+	for _, own := range h.Own {
+		names = append(names, own.Name)
+	}
+	return names
+}
+
+// values makes the header values of a slot's messages. The stamp's value is written for each message.
+func (h headers) values() [][]byte {
+	var values [][]byte
+	if h.Stamped {
+		values = append(values, make([]byte, wire.TextSize))
+	}
+	for _, own := range h.Own {
+		values = append(values, own.Value)
+	}
+	return values
+}
+
+// size is the number of bytes that headers add to a message.
+func (h headers) size() int {
+	all := h.Own
+	if h.Stamped {
+		all = append([]driver.Header{{Name: wire.Name, Value: make([]byte, wire.TextSize)}}, all...)
+	}
+	return driver.HeaderBytes(all)
+}
+
+// HeaderSize returns the number of bytes that headers add to a message of the plan.
+func (p *Plan) HeaderSize() int { return p.headers().size() }
+
+// read reads the stamp of a message from its header, or from its payload if it has no stamp header. A message of this run is
+// damaged if its own headers did not arrive unchanged.
+func (h headers) read(header *wire.Header, m *driver.Received, run uint16) (status wire.Status) {
+	got := m.Headers.Values()
+	if h.Stamped && len(got) > 0 && got[0] != nil {
+		status = header.ReadText(got[0], m.Payload)
+	} else {
+		status = header.Read(wire.Split(m.Payload))
+	}
+	if len(h.Own) == 0 || header.Timed && header.Run != run {
+		return status
+	}
+	if h.Stamped && len(got) > 0 {
+		got = got[1:]
+	}
+	for i, own := range h.Own {
+		if i >= len(got) || !bytes.Equal(got[i], own.Value) {
+			return wire.Damaged
+		}
+	}
+	return status
+}

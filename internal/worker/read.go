@@ -2,13 +2,10 @@ package worker
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/brokermark/brokermark/internal/busiest"
 	"github.com/brokermark/brokermark/internal/clock"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/measure"
@@ -86,34 +83,16 @@ func Read(ctx context.Context, d driver.Driver, p Reading) Readings {
 func (r *reading) start(ctx, life context.Context, d driver.Driver, consuming *sync.WaitGroup) error {
 	ctx, cancel := context.WithTimeout(ctx, r.Connect)
 	defer cancel()
-	registered := make(chan struct{}, len(r.Consumers))
+	registered := make(chan registration, len(r.Consumers))
+	ready := func() {
+		r.began.CompareAndSwap(0, clock.Now())
+		registered <- registration{}
+	}
 	for i, c := range r.Consumers {
-		consuming.Go(func() {
-			var err error
-			busiest.Do(life, fmt.Sprintf("consumer %d", i), func(ctx context.Context) {
-				err = d.Consume(ctx, c, &r.readers[i], func() {
-					r.began.CompareAndSwap(0, clock.Now())
-					registered <- struct{}{}
-				})
-			})
-			if life.Err() == nil {
-				if err == nil {
-					err = errors.New("ended by itself")
-				}
-				r.failure.set(fmt.Errorf("consumer %d of subscription %d: %w", c.ID, c.Subscription, err))
-			}
-		})
+		consuming.Go(func() { runConsumer(life, d, i, c, &r.readers[i], ready, r.failure) })
 	}
-	for n := range len(r.Consumers) {
-		select {
-		case <-registered:
-		case <-r.failure.happened:
-			return r.failure.err
-		case <-ctx.Done():
-			return fmt.Errorf("%d of %d consumers were not ready in time: %w", len(r.Consumers)-n, len(r.Consumers), ctx.Err())
-		}
-	}
-	return nil
+	_, err := awaitLast(ctx, len(r.Consumers), registered, r.failure)
+	return err
 }
 
 // read waits for the end of the warm-up and of the measured phase, and samples meanwhile.

@@ -177,7 +177,7 @@ func TestAWakeUpCountsWhereItWasDueAndStandstillsAreKept(t *testing.T) {
 
 func TestEveryMessageThatIsDueIsCounted(t *testing.T) {
 	const from, end = int64(500), int64(1400) // ns after the start; the shape begins at from
-	ramp, err := schedule.Ramp(0, 2e8, 900*time.Nanosecond)
+	ramp, err := schedule.Steps([]schedule.Step{{To: 2e8, For: 900 * time.Nanosecond}}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
