@@ -11,8 +11,6 @@ import (
 	"os"
 	"time"
 
-	"golang.org/x/net/netutil"
-
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/pipeline/link"
 	"github.com/brokermark/brokermark/internal/provision"
@@ -38,16 +36,14 @@ func init() {
 	}.Register()
 }
 
-// Consumers are the settings that the process of a point's consumers needs before a worker sends it a plan.
+// Consumers are the settings (provision.PartSettings) that the process of a point's consumers needs before a worker sends it a plan. Name and
+// Listen are set when the process is started.
 type Consumers struct {
 	Name   string
 	Listen string      // host:port
 	Broker link.Broker // with the topology, which the producers' process makes
 	Secret string      // of the only client that it works for
 }
-
-// Settings returns the settings for the recipe ConsumersPart. Name and Listen are set when the process is started.
-func (c Consumers) Settings() map[string]any { return provision.PartSettings(c) }
 
 // ConsumerHost is where the process of a point's consumers is, and the secret that it asks for.
 type ConsumerHost struct{ Address, Secret string }
@@ -85,57 +81,35 @@ func (c Consumers) serve(ctx context.Context, log io.Writer) error {
 	return err
 }
 
-// maxStrangers bounds the clients that a helper listens to at the same time: any user of this machine can connect to it, and say nothing.
-const maxStrangers = 256
-
 // acceptClient returns the connection of the first client that knows the secret. Others, whose answer takes as long as they like, do not
 // keep it waiting.
 func (c Consumers) acceptClient(ctx context.Context) (net.Conn, error) {
-	l, err := net.Listen("tcp", c.Listen)
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	admitted := make(chan net.Conn)
+	err := listen(ctx, c.Listen, c.Name, func(conn net.Conn) {
+		if c.admits(conn) {
+			select {
+			case admitted <- conn:
+				return
+			case <-ctx.Done():
+			}
+		}
+		conn.Close()
+	})
 	if err != nil {
 		return nil, err
 	}
-	l = netutil.LimitListener(l, maxStrangers)
-	defer l.Close()
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	defer context.AfterFunc(ctx, func() { l.Close() })()
-	admitted, failed := make(chan net.Conn), make(chan error, 1)
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				failed <- err
-				return
-			}
-			go c.admit(ctx, conn, admitted)
-		}
-	}()
 	select {
 	case conn := <-admitted:
 		return conn, nil
-	case err := <-failed:
-		return nil, err
+	case <-ctx.Done():
+		return nil, ctx.Err()
 	}
 }
 
-// admit sends conn to admitted if it is the first of a client that knows the secret, and closes it otherwise.
-func (c Consumers) admit(ctx context.Context, conn net.Conn, admitted chan<- net.Conn) {
-	if c.admits(conn) {
-		select {
-		case admitted <- conn:
-			return
-		case <-ctx.Done():
-		}
-	}
-	conn.Close()
-}
-
-// admits greets a client and reports whether it knows the secret.
+// admits reports whether a client knows the secret.
 func (c Consumers) admits(conn net.Conn) bool {
-	if conn.SetDeadline(time.Now().Add(greetingTime)) != nil || json.NewEncoder(conn).Encode(greeting{Name: c.Name}) != nil {
-		return false
-	}
 	var l login
 	if readLine(conn, &l) != nil || subtle.ConstantTimeCompare([]byte(l.Secret), []byte(c.Secret)) != 1 {
 		return false

@@ -9,6 +9,8 @@ import (
 	"net"
 	"time"
 
+	"golang.org/x/net/netutil"
+
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
@@ -22,6 +24,43 @@ type greeting struct{ Name string }
 
 // greetingTime bounds the wait for the first line of the other side.
 const greetingTime = 10 * time.Second
+
+// maxStrangers bounds the clients that a helper listens to at the same time: any user of this machine can connect to it, and say nothing.
+const maxStrangers = 256
+
+// acceptAgainAfter is how long a helper waits after a connection that could not be accepted.
+const acceptAgainAfter = 50 * time.Millisecond
+
+// listen listens at an address until ctx ends. It does not block. Each client is greeted by name, has greetingTime to speak, and is served
+// in a goroutine of its own, which closes the connection.
+func listen(ctx context.Context, address, name string, serve func(net.Conn)) error {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	if err != nil {
+		return err
+	}
+	l = netutil.LimitListener(l, maxStrangers)
+	context.AfterFunc(ctx, func() { l.Close() })
+	go func() {
+		for {
+			conn, err := l.Accept()
+			switch {
+			case errors.Is(err, net.ErrClosed):
+				return
+			case err != nil: // too many open files, for example: that may pass
+				time.Sleep(acceptAgainAfter)
+				continue
+			}
+			go func() {
+				if conn.SetDeadline(time.Now().Add(greetingTime)) != nil || json.NewEncoder(conn).Encode(greeting{Name: name}) != nil {
+					conn.Close()
+					return
+				}
+				serve(conn)
+			}()
+		}
+	}()
+	return nil
+}
 
 func answers(ctx context.Context, n *provision.Node) error {
 	return checkAnswers(ctx, n.Address(), n.Name())

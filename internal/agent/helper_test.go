@@ -34,7 +34,7 @@ func TestThePasswordOfAnAttachedBrokerIsInNoFile(t *testing.T) {
 	}
 	const password, key, secret = "s3cret-password", "s3cret-key", "s3cret-login"
 	settings := Consumers{Broker: link.Broker{Broker: "sim", User: "eve", Password: password, Key: link.Text([]byte(key))}, Secret: secret}
-	in, err := host.Start(t.Context(), provision.Options{Broker: ConsumersPart, Keep: true, Server: settings.Settings()})
+	in, err := host.Start(t.Context(), provision.Options{Broker: ConsumersPart, Keep: true, Server: provision.PartSettings(settings)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,14 +3,11 @@ package agent
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net"
 	"os"
 	"time"
-
-	"golang.org/x/net/netutil"
 
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/pipeline/link"
@@ -36,16 +33,13 @@ func init() {
 	}.Register()
 }
 
-// Relay are the settings of a relay's process.
+// Relay are the settings of a relay's process (provision.PartSettings). Name, Listen and Config.ID are set when the processes are started.
 type Relay struct {
 	Name   string
 	Listen string      // host:port
 	Broker link.Broker // with the topology, which another process makes
 	Config driver.RelayConfig
 }
-
-// Settings returns the settings for the recipe RelaysPart. Name, Listen and Config.ID are set when the processes are started.
-func (r Relay) Settings() map[string]any { return provision.PartSettings(r) }
 
 // run connects to the broker and relays until ctx ends.
 func (r Relay) run(ctx context.Context, log io.Writer) error {
@@ -71,7 +65,7 @@ func (r Relay) relayWith(ctx context.Context, relayer driver.Relayer, pauses *wo
 	relaying, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	err := relayer.Relay(relaying, r.Config, func() {
-		if err := r.listen(relaying, pauses); err != nil {
+		if err := listen(relaying, r.Listen, r.Name, func(conn net.Conn) { r.answer(conn, pauses) }); err != nil {
 			cancel(err)
 		}
 	})
@@ -84,43 +78,9 @@ func (r Relay) relayWith(ctx context.Context, relayer driver.Relayer, pauses *wo
 // period is a time in which a relay may have stood still, ns on this machine's clock.
 type period struct{ From, To int64 }
 
-// acceptAgainAfter is how long a relay waits after a connection that could not be accepted.
-const acceptAgainAfter = 50 * time.Millisecond
-
-// listen begins to answer clients, which goes on until ctx ends.
-func (r Relay) listen(ctx context.Context, pauses *worker.PauseLog) error {
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", r.Listen)
-	if err != nil {
-		return err
-	}
-	l = netutil.LimitListener(l, maxStrangers)
-	context.AfterFunc(ctx, func() { l.Close() })
-	go r.answerAll(l, pauses)
-	return nil
-}
-
-// answerAll answers clients until the listener is closed.
-func (r Relay) answerAll(l net.Listener, pauses *worker.PauseLog) {
-	for {
-		conn, err := l.Accept()
-		switch {
-		case errors.Is(err, net.ErrClosed):
-			return
-		case err != nil: // too many open files, for example: that may pass
-			time.Sleep(acceptAgainAfter)
-		default:
-			go r.answerOne(conn, pauses)
-		}
-	}
-}
-
-// answerOne greets a client and answers its question. If that fails, the client notices it, so the error is not needed.
-func (r Relay) answerOne(conn net.Conn, pauses *worker.PauseLog) {
+// answer answers a client's question. If that fails, the client notices it, so the error is not needed.
+func (r Relay) answer(conn net.Conn, pauses *worker.PauseLog) {
 	defer conn.Close()
-	_ = conn.SetDeadline(time.Now().Add(greetingTime))
-	if json.NewEncoder(conn).Encode(greeting{Name: r.Name}) != nil {
-		return
-	}
 	var p period
 	if readLine(conn, &p) == nil {
 		_ = json.NewEncoder(conn).Encode(pauses.LateWakeUps(p.From, p.To))

@@ -27,7 +27,7 @@ func TestARelayTellsHowItStoodStill(t *testing.T) {
 	}
 	r := Relay{Name: "relay-test", Listen: l.Addr().String()}
 	l.Close()
-	if err := r.listen(ctx, log); err != nil {
+	if err := listen(ctx, r.Listen, r.Name, func(conn net.Conn) { r.answer(conn, log) }); err != nil {
 		t.Fatal(err)
 	}
 	if err := checkAnswers(ctx, r.Listen, r.Name); err != nil {
@@ -57,7 +57,7 @@ func TestARelayListensToSoManyStrangersAtATime(t *testing.T) {
 	}
 	r := Relay{Name: "relay-test", Listen: l.Addr().String()}
 	l.Close()
-	if err := r.listen(t.Context(), log); err != nil {
+	if err := listen(t.Context(), r.Listen, r.Name, func(conn net.Conn) { r.answer(conn, log) }); err != nil {
 		t.Fatal(err)
 	}
 	var silent []net.Conn

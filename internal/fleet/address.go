@@ -20,6 +20,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/brokermark/brokermark/internal/bounded"
+	"github.com/brokermark/brokermark/internal/clock"
 )
 
 // Address is the address of a control server and how its certificate is verified.
@@ -191,10 +192,8 @@ func (a Address) connect(ctx context.Context, token, key string, say func(string
 			said = err.Error()
 			say("waiting for a control server at %s: %s", a.Server, reason(err))
 		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(500 * time.Millisecond):
+		if err := clock.Pause(ctx, 500*time.Millisecond); err != nil {
+			return nil, err
 		}
 	}
 }

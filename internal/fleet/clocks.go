@@ -80,7 +80,7 @@ func (a *joined) clock(q clockQuestion) (reply clockReply) {
 			reply.Why = err.Error()
 		}
 	}
-	reply.Now = now()
+	reply.Now = clock.Now()
 	return reply
 }
 
@@ -90,7 +90,7 @@ const questions = 8
 // clock measures the offset of the agent's clock from this process's.
 func (r *remote) clock(ctx context.Context) (clock.Offset, error) {
 	if r.info.Clock == r.me.Clock {
-		return clock.Offset{At: now()}, nil
+		return clock.Offset{At: clock.Now()}, nil
 	}
 	if s := r.clockServer; s != nil && !r.noDatagrams {
 		var reply clockReply
@@ -106,11 +106,11 @@ func (r *remote) clock(ctx context.Context) (clock.Offset, error) {
 	pings := make([]clock.Ping, questions)
 	for i := range pings {
 		var reply clockReply
-		asked := now()
+		asked := clock.Now()
 		if err := r.ask(ctx, clockEnd, clockQuestion{}, &reply); err != nil {
 			return clock.Offset{}, err
 		}
-		pings[i] = clock.Ping{Sent: asked, Arrived: reply.Now, Answered: reply.Now, Received: now()}
+		pings[i] = clock.Ping{Sent: asked, Arrived: reply.Now, Answered: reply.Now, Received: clock.Now()}
 	}
 	o, err := clock.EstimateOffset(pings)
 	if err != nil {

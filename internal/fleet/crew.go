@@ -188,11 +188,9 @@ func together(ctx context.Context, agents []*remote, prepare func(ctx context.Co
 	}
 	begin(0, agents[0])
 	for !agents[0].topicsMade() {
-		select {
-		case <-ctx.Done():
+		if clock.Pause(ctx, newsEvery) != nil {
 			all.Wait()
 			return context.Cause(ctx)
-		case <-time.After(newsEvery):
 		}
 	}
 	for i, r := range agents[1:] {
@@ -227,7 +225,7 @@ func (c *crew) Run(ctx context.Context, l worker.Load) (worker.Outcome, []agent.
 	case len(agents) > 1:
 		ahead = lead
 	}
-	start := now() + int64(ahead)
+	start := clock.Now() + int64(ahead)
 	lines := make([]clock.Line, len(agents))
 	for i, r := range agents {
 		lines[i] = r.foresee(before[i], start+int64(l.Warmup.For+l.Duration+l.Drain))

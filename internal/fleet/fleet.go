@@ -177,9 +177,6 @@ type answer struct {
 // trial ended before.
 type meters struct{ Begin, Until, End agent.Reading }
 
-// now returns the time on this host's clock, in ns.
-func now() int64 { return clock.Now() }
-
 // LoadAverage returns how many threads of this machine wanted to run, over the last minute, or -1 if the system doesn't say.
 func LoadAverage() float64 {
 	fs, err := procfs.NewDefaultFS()

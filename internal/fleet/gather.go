@@ -236,18 +236,6 @@ func has(claimed []*remote, agent Info) bool {
 	return slices.ContainsFunc(claimed, func(r *remote) bool { return r.info.ID == agent.ID })
 }
 
-// take claims an agent. purpose is what it can't do for this run if it is of another build.
-func (f *Fleet) take(ctx context.Context, agent Info, purpose string) (*remote, error) {
-	if why := agent.fits(f.me); why != "" {
-		return nil, fmt.Errorf("agent %s can't %s for this run: %s", agent, purpose, why)
-	}
-	r, err := take(ctx, f.nc, f.me, agent, f.say)
-	if err == nil {
-		r.clockServer = f.clockServer
-	}
-	return r, err
-}
-
 // compareInfos orders agents by name, so that each agent's part of a load does not depend on the order of joining.
 func compareInfos(a, b Info) int {
 	return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.ID, b.ID))

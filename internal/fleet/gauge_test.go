@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/brokermark/brokermark/internal/agent"
+	"github.com/brokermark/brokermark/internal/clock"
 )
 
 // A thousand agents in one process once took a thousand readings of a thousand threads each time a measured phase began, and did
@@ -15,14 +16,14 @@ func TestAgentsThatReadTheMetersTogetherShareAReading(t *testing.T) {
 	readings := 0 // guarded by the meter's lock
 	m := usageMeter{read: func() agent.Reading {
 		readings++
-		r := agent.Reading{At: now()}
+		r := agent.Reading{At: clock.Now()}
 		time.Sleep(100 * time.Millisecond) // longer than all of them take to ask
 		return r
 	}}
 	var asking sync.WaitGroup
 	for range agents {
 		asking.Go(func() {
-			called := now()
+			called := clock.Now()
 			if r := m.Read(); r.At < called {
 				t.Errorf("a reading is %d ns older than the question", called-r.At)
 			}

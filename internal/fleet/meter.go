@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/brokermark/brokermark/internal/agent"
+	"github.com/brokermark/brokermark/internal/clock"
 	"github.com/brokermark/brokermark/internal/provision"
 )
 
@@ -72,10 +73,6 @@ type meter struct {
 
 	mu   sync.Mutex
 	told []agent.Metered // by its clock, from the last one before Begin on
-}
-
-func newMeter(r *remote) *meter {
-	return &meter{r: r, facts: agent.MeterFacts{Name: r.info.String(), Host: r.info.Host, Here: r.info.Machine == r.me.Machine}}
 }
 
 // hear appends readings, which come in the order of their times.
@@ -140,7 +137,7 @@ func (m *meter) Latest() agent.Metered {
 	if len(m.told) == 0 {
 		return agent.Metered{Flushes: agent.NotCounted}
 	}
-	return m.at(now() + m.facts.Offset - int64(toldAfter))
+	return m.at(clock.Now() + m.facts.Offset - int64(toldAfter))
 }
 
 // at returns the usage at a time on the agent's clock. The caller holds the lock, and there is at least one reading.
@@ -214,12 +211,12 @@ func read(of *provision.Foreign) *readings {
 		r.flushes = f
 	}
 	r.once()
-	r.end = repeat(gaugeEvery, r.once)
+	r.end = clock.Repeat(gaugeEvery, r.once)
 	return r
 }
 
 func (r *readings) once() {
-	m := agent.Metered{At: now(), Used: r.of.Sample(), Flushes: agent.NotCounted, PIDs: r.of.PIDs(), Gone: r.of.Gone()}
+	m := agent.Metered{At: clock.Now(), Used: r.of.Sample(), Flushes: agent.NotCounted, PIDs: r.of.PIDs(), Gone: r.of.Gone()}
 	if r.flushes != nil {
 		for _, pid := range m.PIDs {
 			r.pids[pid] = true

@@ -50,21 +50,24 @@ type remote struct {
 // askTime bounds how long an agent takes to answer a question.
 const askTime = 3 * time.Second
 
-// take claims an agent and begins to exchange beats with it.
-func take(ctx context.Context, nc *nats.Conn, me, info Info, logf func(string, ...any)) (*remote, error) {
+// take claims an agent and begins to exchange beats with it. purpose is what it can't do for this run if it is of another build.
+func (f *Fleet) take(ctx context.Context, info Info, purpose string) (*remote, error) {
+	if why := info.fits(f.me); why != "" {
+		return nil, fmt.Errorf("agent %s can't %s for this run: %s", info, purpose, why)
+	}
 	r := &remote{
-		nc: nc, id: nuid.Next(), info: info, me: me, logf: logf, answer: make(chan answer, 1), heard: time.Now(),
+		nc: f.nc, id: nuid.Next(), info: info, me: f.me, logf: f.say, clockServer: f.clockServer, answer: make(chan answer, 1), heard: time.Now(),
 	}
 	if info.Meters != "" {
-		r.meter = newMeter(r)
+		r.meter = &meter{r: r, facts: agent.MeterFacts{Name: info.String(), Host: info.Host, Here: info.Machine == f.me.Machine}}
 	}
 	unreadable := func(error) {} // the agent repeats missing messages
 	var err error
-	if r.subscription, err = receive(nc, subjectUp(info.ID, r.id), maxUp, r.hear, unreadable); err != nil {
+	if r.subscription, err = receive(f.nc, subjectUp(info.ID, r.id), maxUp, r.hear, unreadable); err != nil {
 		return nil, err
 	}
 	var reply claimed
-	err = r.ask(ctx, claimEnd, claim{r.id, me}, &reply)
+	err = r.ask(ctx, claimEnd, claim{r.id, f.me}, &reply)
 	if err == nil && reply.Refused != "" {
 		err = fmt.Errorf("agent %s refuses: %s", info, reply.Refused)
 	}
@@ -73,7 +76,7 @@ func take(ctx context.Context, nc *nats.Conn, me, info Info, logf func(string, .
 		return nil, err
 	}
 	// A beat that can't be sent is not an error: the agent's silence will show it.
-	r.endBeats = repeat(beatEvery, func() { _ = r.say(down{Cue: r.lastCue(), Others: r.others()}) })
+	r.endBeats = clock.Repeat(beatEvery, func() { _ = r.say(down{Cue: r.lastCue(), Others: r.others()}) })
 	return r, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/brokermark/brokermark/internal/clock"
 	"github.com/brokermark/brokermark/internal/measure"
 	"github.com/brokermark/brokermark/internal/worker"
 )
@@ -132,36 +133,17 @@ func (s *sharing) snapshot() *shared {
 
 // watch calls tell whenever there is something to send, until the returned function is called.
 func (s *sharing) watch(tell func()) (end func()) {
-	return repeat(newsEvery, func() {
+	return clock.Repeat(newsEvery, func() {
 		if s.takeNews() {
 			tell()
 		}
 	})
 }
 
-// repeat calls do again and again until the returned function is called, which waits for the last call.
-func repeat(every time.Duration, do func()) (end func()) {
-	over := make(chan struct{})
-	var ended sync.WaitGroup
-	ended.Go(func() {
-		tick := time.NewTicker(every)
-		defer tick.Stop()
-		for {
-			select {
-			case <-over:
-				return
-			case <-tick.C:
-				do()
-			}
-		}
-	})
-	return func() { close(over); ended.Wait() }
-}
-
 // relay passes each agent's state on to the others until the returned function is called: at once while they prepare or drain, and
 // with the beats otherwise.
 func relay(agents []*remote, preparing bool) (end func()) {
-	stop := repeat(newsEvery, func() { relayOnce(agents, preparing) })
+	stop := clock.Repeat(newsEvery, func() { relayOnce(agents, preparing) })
 	return func() {
 		stop()
 		for _, r := range agents {

@@ -107,7 +107,7 @@ func (v *view) settle(s worker.Sample) {
 		return
 	}
 	v.steady = nil
-	from := now() + int64(lead)
+	from := clock.Now() + int64(lead)
 	for i, r := range v.agents {
 		r.setCue(func(c *cue) { c.Measure = v.lines[i].PeerTime(from) })
 	}
