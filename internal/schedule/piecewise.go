@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"sort"
@@ -176,4 +177,39 @@ func (s *segment) rateAt(t int64) float64 {
 func (s *piecewise) segmentAt(t int64) *segment {
 	next := sort.Search(len(s.segments), func(j int) bool { return s.segments[j].start > t })
 	return &s.segments[next-1]
+}
+
+// Step is a rate, in messages per second, that changes evenly to another one over a time, or stays if both are the same. Rate 0 is a
+// pause.
+type Step struct {
+	Rate, To float64
+	For      time.Duration
+}
+
+// Steps sends at one rate after the other. The rate at the end of the last step holds for ever; of a step whose rates are the same,
+// its For is not read then. With repeat, the steps begin again after the last one.
+//
+// A step from 0 to 10 messages per second over 2 s has 10 arrivals: number 0 at 0 s, number 5 at 1.41 s, and number 10 at 2 s. Where the
+// rate changes, times are within 1 ns.
+func Steps(steps []Step, repeat bool) (Schedule, error) {
+	if len(steps) == 0 {
+		return nil, errors.New("steps: none given; allowed is one or more")
+	}
+	p := PlainPiecewise{Periodic: repeat}
+	for i, step := range steps {
+		what := fmt.Sprintf("step %d", i+1)
+		rate, err := quantaOrZero(what, step.Rate)
+		if err != nil {
+			return nil, err
+		}
+		to, err := quantaOrZero(what, step.To)
+		if err != nil {
+			return nil, err
+		}
+		p.Segments = append(p.Segments, PlainSegment{rate, to, step.For})
+	}
+	if last := &p.Segments[len(steps)-1]; !repeat && last.Rate == last.To {
+		last.For = lastLength
+	}
+	return newPiecewise("step", p)
 }

@@ -20,7 +20,7 @@ type PlainPoisson struct {
 	Seed uint64
 }
 
-// PlainPiecewise is what Steps, Ramp and Bursts make: segments whose rates are constant or change evenly.
+// PlainPiecewise is what Steps makes: segments whose rates are constant or change evenly.
 type PlainPiecewise struct {
 	Segments []PlainSegment
 	Periodic bool // the segments repeat for ever; false: the last rate holds for ever

@@ -29,9 +29,6 @@ type Judgement struct {
 	// Broken is set if the broker broke a promise at this rate, for example by losing a message that
 	// it had confirmed. No number of trials that pass makes up for that.
 	Broken bool
-	// OnlyLatency is set if the trial failed, but kept every rule except the goal's bound on the latency. Such a
-	// broker may keep the bound at a higher rate, where its batches are larger and a message costs less.
-	OnlyLatency bool
 	// Generator says how the generator reached a limit of its own if that made the trial void; else it is empty.
 	Generator remark.Remark
 }
@@ -181,7 +178,7 @@ func (r Rule) Judge(e Evidence, g Goal) Judgement {
 		own = remark.Of("%s, and up to %s of it may be the generator's own lag and pauses", failure, part.Round(time.Microsecond))
 		return Judgement{Verdict: Void, Reason: own, Generator: own}
 	case said(failure):
-		return Judgement{Verdict: Fail, Reason: failure, OnlyLatency: onlyLatency}
+		return Judgement{Verdict: Fail, Reason: failure}
 	case said(found[unknown]): // a trial that could not have shown a failure does not pass
 		return Judgement{Verdict: Void, Reason: found[unknown]}
 	}

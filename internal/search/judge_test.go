@@ -2,7 +2,6 @@ package search
 
 import (
 	"math"
-	"strings"
 	"testing"
 	"time"
 
@@ -153,7 +152,7 @@ func TestTheRuleNamesWhatFailed(t *testing.T) {
 		if c.rule != nil {
 			c.rule(&rule)
 		}
-		if got := rule.Judge(c.e, c.goal); got.Verdict != c.want || got.Reason.Text != c.reason || got.Broken != c.broken || got.OnlyLatency != (c.want == Fail && strings.HasPrefix(c.reason, "latency ")) {
+		if got := rule.Judge(c.e, c.goal); got.Verdict != c.want || got.Reason.Text != c.reason || got.Broken != c.broken {
 			t.Errorf("%s: %+v, want %s %q", c.name, got, c.want, c.reason)
 		}
 	}

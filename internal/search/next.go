@@ -1,6 +1,10 @@
 package search
 
-import "time"
+import (
+	"math"
+	"slices"
+	"time"
+)
 
 // next returns the trial that the goal needs now; false if it needs none. Short trials find a rate that passes (low) and
 // a higher one that fails (high), and narrow this bracket to the goal's width. Then long trials decide its two ends, and
@@ -83,4 +87,114 @@ func (g *goalSearch) explore(rate float64) Request {
 
 func (g *goalSearch) longTrial(rate float64) Request {
 	return Request{Kind: Confirm, Rate: rate, For: g.goal.FinalDuration}
+}
+
+// Short trials may fail only because the broker is cold: a JIT compiler speeds it up in its first minute. Failures of short
+// trials at the beginning are discarded once a long trial has passed (outdated).
+
+// outdateFailures marks all rates that only short trials have failed. A long trial has passed since, so each of them deserves
+// another short trial, whose result replaces the old ones.
+func (g *goalSearch) outdateFailures() {
+	for _, r := range g.tried {
+		r.outdated = r.outdated || !r.renewed && !r.Broken && r.BadShort > 0 && r.GoodLong+r.BadLong == 0
+	}
+}
+
+// outdatedAbove returns the lowest rate above low whose failures are outdated; nil if there is none.
+func (g *goalSearch) outdatedAbove(low *triedRate) *triedRate {
+	for _, r := range g.tried {
+		if r.rate > low.rate && r.outdated {
+			return r
+		}
+	}
+	return nil
+}
+
+// A broker may sustain a rate for a second, but not for five. Then short trials are too lenient, and the rest of the search uses
+// long ones.
+
+// shortTooLenient reports whether long trials have rejected a rate that had passed a short one.
+func (g *goalSearch) shortTooLenient() bool {
+	return slices.ContainsFunc(g.tried, func(r *triedRate) bool { return g.onlyLongRejected(r) && r.GoodShort > 0 })
+}
+
+// onlyLongRejected reports whether long trials rejected a rate and no short one failed at it.
+func (g *goalSearch) onlyLongRejected(r *triedRate) bool {
+	return r.BadLong > 0 && r.BadShort == 0 && g.decidedClass(r) == Upper
+}
+
+// stepBelowLenient returns the factor of a step down from the lowest rate that failed, once short trials have proved too
+// lenient. The capacity is likely to be near, so the first step is one width, below the first rate that only long trials
+// rejected. It is two widths below the second such rate, and four below the third. Once half the budget is spent and no
+// rate is confirmed, it is firstStep or more.
+func (g *goalSearch) stepBelowLenient() float64 {
+	rejected := 0
+	for _, r := range g.tried {
+		if g.onlyLongRejected(r) {
+			rejected++
+		}
+	}
+	widths := math.Pow(2, float64(rejected-1)) // shortTooLenient has seen one rate at least
+	if g.halfBudgetSpent() {
+		widths = max(widths, firstStep)
+	}
+	return min(g.step(widths), maxGrowth)
+}
+
+// A goal may ask for a soak: a trial of many minutes, long enough to fill the caches that hide a rate that the broker can't
+// sustain. It follows at the rate that long trials confirmed. If it fails, these have proved too lenient, also at lower rates, so
+// from then on only soaks make a lower bound.
+
+// anySoakFailed reports whether a soak has failed at any rate.
+func (g *goalSearch) anySoakFailed() bool {
+	return slices.ContainsFunc(g.tried, func(r *triedRate) bool { return r.soakFailed })
+}
+
+// soakedClass is the class of a rate once a soak has failed. Long trials can still reject a rate, but not confirm it.
+func (g *goalSearch) soakedClass(r *triedRate) Class {
+	decided := g.decidedClass(r)
+	if passedSoak := r.longestPass >= g.goal.Soak; passedSoak {
+		return decided
+	}
+	if r.soakFailed {
+		return Upper
+	}
+	if decided == Lower {
+		return Undecided
+	}
+	return decided
+}
+
+// furtherSoak returns the soak that follows the first one. It is below all rates that failed or, if a rate below these has
+// passed a soak, halfway between the two. It returns false if no rate failed, or if these are within the goal's width.
+func (g *goalSearch) furtherSoak() (Request, bool) {
+	passed, failed := g.bracket(g.soakedClass)
+	if failed == nil {
+		return Request{}, false
+	}
+	if passed == nil {
+		rate := failed.rate / g.step(firstStep)
+		if guess, fellBehind := failed.capacity(); fellBehind { // the rate that came through says more
+			rate = min(rate, guess/g.step(halfWidth))
+		}
+		return g.soak(rate)
+	}
+	if within(passed.rate, failed.rate, g.goal.Width) {
+		return Request{}, false
+	}
+	return g.soak(middle(passed.rate, failed.rate))
+}
+
+// soak returns the soak at a rate; false if the rate is too low, or was given up after maxVoids void trials.
+func (g *goalSearch) soak(rate float64) (Request, bool) {
+	if rate < g.search.plan.Floor {
+		return Request{}, false
+	}
+	for _, r := range g.tried {
+		// The same bounds lead to exactly the same rate again.
+		if r.rate == rate && r.voids >= maxVoids {
+			return Request{}, false
+		}
+	}
+	return Request{Kind: Soak, Rate: rate, For: g.goal.Soak}, true
 }
