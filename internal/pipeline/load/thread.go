@@ -116,9 +116,7 @@ func (t *thread) insist(ctx context.Context, q *http.Request, until int64) Fate 
 		if attempt < t.of.load.Retries-1 {
 			wait *= 2
 		}
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
+		if clock.Pause(ctx, pause) != nil {
 			return Failed
 		}
 		t.of.retries.Add(1)

@@ -99,11 +99,11 @@ func settled(t *testing.T, r *consumer.Remote, rides int64) (s consumer.Stats) {
 func TestWhatWasAcceptedIsCountedOnceThoughServerAndConsumerAreKilled(t *testing.T) {
 	h := host(t)
 	_, b := broker(t, h)
-	taking := start(t, h, provision.Options{Broker: parts.ConsumerPart, Server: parts.Settings(parts.Consumer{Broker: b, Threads: 4, State: "durable"})})
+	taking := start(t, h, provision.Options{Broker: parts.ConsumerPart, Server: provision.PartSettings(parts.Consumer{Broker: b, Threads: 4, State: "durable"})})
 	pool := parts.Defaults()
 	pool.Producers = 4
 	serving := start(t, h, provision.Options{
-		Broker: parts.ServerPart, Nodes: 2, Server: parts.Settings(parts.Server{Broker: b, Pool: pool, Consumer: taking.Addresses()[0]}),
+		Broker: parts.ServerPart, Nodes: 2, Server: provision.PartSettings(parts.Server{Broker: b, Pool: pool, Consumer: taking.Addresses()[0]}),
 	})
 	rides := &load.Rides{Host: "x", Run: "test", Seed: 1}
 	l := load.Load{Address: serving.Addresses()[0], Maker: rides, Phases: []load.Phase{{Threads: 8, Total: 4000}}, Retries: 8, Backoff: 50 * time.Millisecond, Timeout: 20 * time.Second}
@@ -155,7 +155,7 @@ func TestWhatWasAcceptedIsCountedOnceThoughServerAndConsumerAreKilled(t *testing
 func TestAPortInUseIsSaid(t *testing.T) {
 	h := host(t)
 	_, b := broker(t, h)
-	l := start(t, h, provision.Options{Broker: parts.ConsumerPart, Server: parts.Settings(parts.Consumer{Broker: b, Threads: 1})})
+	l := start(t, h, provision.Options{Broker: parts.ConsumerPart, Server: provision.PartSettings(parts.Consumer{Broker: b, Threads: 1})})
 	err := parts.RunServer(t.Context(), parts.Server{Listen: l.Addresses()[0], Broker: b, Pool: parts.Defaults()}, io.Discard, func(string) { t.Error("it listens") })
 	if err == nil || !strings.Contains(err.Error(), "address already in use") {
 		t.Error(err)

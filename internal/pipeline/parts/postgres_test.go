@@ -21,10 +21,10 @@ func TestAStateInPostgreSQLSurvivesItsOwnDeathAndTheConsumers(t *testing.T) {
 	login := provision.Login{User: "rides", Password: "s3cret"}
 	db := start(t, h, provision.Options{Broker: parts.Postgres, Login: &login})
 	at := parts.PostgresURL(db.Addresses()[0], login)
-	taking := start(t, h, provision.Options{Broker: parts.ConsumerPart, Server: parts.Settings(parts.Consumer{Broker: b, Threads: 4, State: at})})
+	taking := start(t, h, provision.Options{Broker: parts.ConsumerPart, Server: provision.PartSettings(parts.Consumer{Broker: b, Threads: 4, State: at})})
 	pool := parts.Defaults()
 	pool.Producers = 4
-	serving := start(t, h, provision.Options{Broker: parts.ServerPart, Server: parts.Settings(parts.Server{Broker: b, Pool: pool})})
+	serving := start(t, h, provision.Options{Broker: parts.ServerPart, Server: provision.PartSettings(parts.Server{Broker: b, Pool: pool})})
 	rides := &load.Rides{Host: "x", Run: "pg", Seed: 1}
 	r, err := load.NewRunner(load.Load{
 		Address: serving.Addresses()[0], Maker: rides, Phases: []load.Phase{{Threads: 4, Total: 3000}}, Retries: 5, Backoff: 50 * time.Millisecond, Timeout: 20 * time.Second,
