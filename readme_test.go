@@ -9,7 +9,6 @@ import (
 
 	"github.com/brokermark/brokermark/internal/advise"
 	"github.com/brokermark/brokermark/internal/render"
-	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/reports"
 )
@@ -33,8 +32,7 @@ func TestTheAnswerOfTheReadmeIsMadeFromTheRecordsOfTheGallery(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set := results.Of(records)
-	answer, _, _ := advise.Cases(set.Records)[0].DecideLatest(set.Records)
+	answer := advise.DecideAll(records)[0].Advice
 	var out bytes.Buffer
 	if err := render.Render(&out, reports.Advice(answer), "terminal", render.Options{Width: 100}); err != nil {
 		t.Fatal(err)

@@ -101,16 +101,16 @@ func Decision(a advise.Advice, here, elsewhere []results.Record) (document.Docum
 	return d, nil
 }
 
-// addAdvice adds the answers of which a set has the records, and reports whether there are any.
+// addAdvice adds the answers of which a set has the records, and returns their cases.
 func addAdvice(d *document.Document, set *results.Set) (cases []*advise.Case, err error) {
-	cases = advise.Cases(set.Records)
-	for _, c := range cases {
-		one, err := Decision(c.DecideLatest(set.Records))
+	for _, decided := range advise.DecideAll(set.Records) {
+		one, err := Decision(decided.Advice, decided.Here, decided.Elsewhere)
 		if err != nil {
 			return nil, err
 		}
 		d.Add(document.Heading{Level: 1, Text: "Which broker to take"})
 		d.Add(one.Blocks...)
+		cases = append(cases, decided.Case)
 	}
 	return cases, nil
 }
@@ -198,22 +198,30 @@ func answerText(a advise.Advice) string {
 func openText(a advise.Advice) string {
 	isOpen := func(j *advise.Judged) bool { return j.Standing == advise.Open }
 	open := lists.Map(lists.Filter(a.Chosen, isOpen), func(j *advise.Judged) string { return j.Name + ": " + j.Why })
+	more := "More repetitions"
+	if a.Exhausted() {
+		more = "No more repetitions are made. A quieter machine"
+	}
 	switch {
 	case len(a.Chosen) == 1:
-		return "It isn't shown yet: " + a.Chosen[0].Why + ". More repetitions, or another bound, would decide."
+		return fmt.Sprintf("It isn't shown yet: %s. %s, or another bound, would decide.", a.Chosen[0].Why, more)
 	case len(open) > 0:
-		return strings.Join(open, "; ") + ". More repetitions, or another bound, would decide which of them fits."
+		return fmt.Sprintf("%s. %s, or another bound, would decide.", strings.Join(open, "; "), more)
 	}
 	figures := lists.Map(a.Chosen, func(j *advise.Judged) string { return j.Name + " " + advise.Figure(a.By, j.Costs()) })
-	return fmt.Sprintf("They fit, but their %s doesn't tell them apart yet: %s. More repetitions would decide.", a.By.Name, strings.Join(figures, ", "))
+	return fmt.Sprintf("They fit, but their %s doesn't tell them apart yet: %s. %s would decide.", a.By.Name, strings.Join(figures, ", "), more)
 }
 
 // leanText says what the runs of an undecided answer point to, and what hindered them. It begins with a space unless it is empty.
 func leanText(a advise.Advice) (text string) {
-	if j := a.Lean; j != nil {
+	if j := a.Lean; j != nil && j.Standing == advise.Fits {
+		text = fmt.Sprintf(" Until then take %s, which fits", j.Name)
+	} else if j != nil {
 		text = fmt.Sprintf(" The medians point to %s", j.Name)
+	}
+	if j := a.Lean; j != nil {
 		if n := j.Survived; n > 0 {
-			text += fmt.Sprintf(", which kept its guarantee when it was killed under load (%s)", unit.Counted(n, "time"))
+			text += fmt.Sprintf("; killed under load (%s), it kept its guarantee", unit.Counted(n, "time"))
 		}
 		text += "."
 	}

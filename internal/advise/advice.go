@@ -46,6 +46,7 @@ type Judged struct {
 	Latest   *results.Record    // of Load; nil if there is none
 	Survived int                // times it was killed under load and kept its guarantee
 
+	loaded  int    // repetitions of Load
 	failure string // how the first attempt to measure Load ended of which there are no figures
 }
 
@@ -57,7 +58,7 @@ type Advice struct {
 	By         results.Metric // of Take, if others fit, and of Undecided, if more than one may be best; no Key otherwise
 	Contenders []*Judged      // those that fit come first
 	Nearest    *Judged        // of None: the one whose latency is the least in multiples of the bound; nil without latencies
-	Lean       *Judged        // of Undecided: the cheapest of Chosen whose medians keep the bound at every rate; nil without one
+	Lean       *Judged        // of Undecided: the cheapest of Chosen that fits, or, if none does, whose medians keep the bound at every rate; nil without one
 }
 
 var (
@@ -126,6 +127,9 @@ func (c *Case) Decide(records []results.Record) Advice {
 
 // gather adds a record.
 func (j *Judged) gather(c *Case, part string, r results.Record) {
+	if part == Load {
+		j.loaded++
+	}
 	if part == Load && (j.Latest == nil || r.Status == results.OK) {
 		j.Latest = &r
 	}
@@ -219,7 +223,11 @@ func (c *Case) open(rate float64, loads []results.Record, low, high float64) str
 	case failed > 0:
 		return fmt.Sprintf("it failed at %s in %d of %d repetitions: %s", at, failed, len(loads), lastReason(loads))
 	case high < 100*c.Bound:
-		return fmt.Sprintf("p99 at %s is %s, and may be anything within %s", at, latency.Over(loads).Format(latency.Unit), latency.Unit.Range(low, high))
+		far := "up to " + latency.Unit.Format(high)
+		if m := latency.Over(loads); m.Median > c.Bound {
+			far = "as low as " + latency.Unit.Format(low)
+		}
+		return fmt.Sprintf("p99 at %s is %s, and may be %s", at, Figure(latency, loads), far)
 	case len(loads) == 1:
 		return fmt.Sprintf("p99 at %s is %s, and one repetition rules out nothing above %s", at, Figure(latency, loads), bound)
 	}
@@ -331,16 +339,23 @@ func (a *Advice) rank(group []*Judged) {
 	}
 }
 
-// lean is the contender that the medians point to.
+// lean is the contender that fits, or that the medians point to.
 func (a *Advice) lean() (lean *Judged) {
+	keeps := func(rate []results.Record) bool { m := latency.Over(rate); return m.N > 0 && m.Median <= a.Case.Bound }
+	order := map[Standing]int{Fits: 0, Open: 1}
 	for _, j := range a.Chosen {
-		keeps := func(rate []results.Record) bool { m := latency.Over(rate); return m.N > 0 && m.Median <= a.Case.Bound }
-		if !slices.ContainsFunc(j.Loads, func(rate []results.Record) bool { return !keeps(rate) }) &&
-			(lean == nil || compare(0, 0, cost.Over(j.Costs()), cost.Over(lean.Costs())) < 0) {
+		misses := slices.ContainsFunc(j.Loads, func(rate []results.Record) bool { return !keeps(rate) })
+		if !misses && (lean == nil || compare(order[j.Standing], order[lean.Standing], cost.Over(j.Costs()), cost.Over(lean.Costs())) < 0) {
 			lean = j
 		}
 	}
 	return lean
+}
+
+// Exhausted reports whether an answer is undecided although no contender on which it hangs is repeated any more.
+func (a Advice) Exhausted() bool {
+	last := Looks[len(Looks)-1]
+	return a.Answer == Undecided && !slices.ContainsFunc(a.Chosen, func(j *Judged) bool { return j.loaded < last })
 }
 
 // nearest is the contender whose worst latency is the lowest.

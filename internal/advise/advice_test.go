@@ -214,3 +214,17 @@ func TestWhatWasNotMeasuredRulesOutOnlyIfItFailed(t *testing.T) {
 		}
 	}
 }
+
+// Each case looks at its own records only: a stranger's store may hold many cases.
+func TestManyCasesAreDecidedInTime(t *testing.T) {
+	_, points := wanted(planted{Name: "a"})
+	var records []store.Record
+	for i := range 8000 {
+		r := advisetest.Measured(points[:1], 1, planted{Name: "a", P99: time.Millisecond, Capacity: 50_000, Cost: 2})[0]
+		r.Study, r.PointID = fmt.Sprintf("%s%d", studyPrefix, i), fmt.Sprint(i)
+		records = append(records, r)
+	}
+	if lost := Lost(records); len(lost) != len(records) { // undecided, each by a single repetition
+		t.Errorf("%d points are lost", len(lost))
+	}
+}

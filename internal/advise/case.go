@@ -1,6 +1,7 @@
 package advise
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -68,20 +69,40 @@ func (c *Case) add(studyName, pointID string, axes map[string]string, spec study
 	}
 }
 
-// DecideLatest answers a case by those of the records that are of the origin of the case's latest one; elsewhere are the others of the case.
-func (c *Case) DecideLatest(records []results.Record) (a Advice, here, elsewhere []results.Record) {
-	own := lists.Filter(records, func(r results.Record) bool { return c.Contains(r.PointID) })
-	here, elsewhere = OriginOf(own[len(own)-1]).Split(own)
-	return c.Decide(here), here, elsewhere
+// Decided is a case with its answer.
+type Decided struct {
+	Case      *Case
+	Advice    Advice
+	Here      []results.Record // of the origin of the case's latest record, by which it is answered
+	Elsewhere []results.Record // the others of the case
+}
+
+// DecideAll answers the cases of which there are records.
+func DecideAll(records []results.Record) []Decided {
+	cases, byPoint := Cases(records), map[string][]int{}
+	if len(cases) == 0 {
+		return nil
+	}
+	for i := range records {
+		byPoint[records[i].PointID] = append(byPoint[records[i].PointID], i)
+	}
+	return lists.Map(cases, func(c *Case) Decided {
+		of := slices.Sorted(maps.Keys(c.places))
+		indexes := lists.Flat(of, func(id string) []int { return byPoint[id] })
+		slices.Sort(indexes)
+		own := lists.Map(indexes, func(i int) results.Record { return records[i] })
+		here, elsewhere := OriginOf(own[len(own)-1]).Split(own)
+		return Decided{Case: c, Advice: c.Decide(here), Here: here, Elsewhere: elsewhere}
+	})
 }
 
 // Lost returns the points of contenders that were not chosen, by ID, of all cases that have an answer: what is asked of a broker was not
 // missed where they missed it. An answer that is undecided has chosen none.
 func Lost(records []results.Record) map[string]bool {
 	lost := map[string]bool{}
-	for _, c := range Cases(records) {
-		a, _, _ := c.DecideLatest(records)
-		for id, at := range c.places {
+	for _, d := range DecideAll(records) {
+		a := d.Advice
+		for id, at := range d.Case.places {
 			if a.Answer == Undecided || len(a.Chosen) > 0 && !slices.Contains(a.Chosen, a.contender(at.contender)) {
 				lost[id] = true
 			}

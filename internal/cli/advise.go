@@ -262,6 +262,14 @@ func (a *advised) enough(ctx context.Context, run study.Run) bool {
 	return a.late // a shorter repetition that still fits in would not be the one that matters most
 }
 
+// left is how long repetitions may still run.
+func (a *advised) left() time.Duration {
+	if a.began.IsZero() {
+		return a.limit
+	}
+	return max(0, a.limit-time.Since(a.began))
+}
+
 // tell says why a contender has left, once.
 func (a *advised) tell(records []store.Record, name string) {
 	for _, c := range a.question.Decide(records).Contenders {
@@ -296,7 +304,11 @@ func (a *advised) finish(s *shell) error {
 	case advise.Take, advise.Either:
 		return nil
 	case advise.Undecided:
-		return &failure{code: exitGate, err: errors.New("the answer is undecided"), hint: "the same command goes on from there; --time counts anew"}
+		undecided := &failure{code: exitGate, err: errors.New("the answer is undecided")}
+		if !answer.Exhausted() {
+			undecided.hint = "the same command goes on from there; --time counts anew"
+		}
+		return undecided
 	}
 	return &failure{code: exitGate, err: errors.New("no contender is shown to fit")}
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -206,7 +207,12 @@ func (s *shell) carryOut(ctx context.Context, o runOptions, p plan) error {
 	how := lab.Options{
 		Enough: limit.of,
 		Host:   host, Store: st, Append: r.under.keeps(outbox.Append), Again: o.again, Keep: o.keep, Tool: toolVersion(), Log: log,
-		Watch: func(e lab.Event) { r.event(ctx, e) },
+		Watch: func(e lab.Event) {
+			if q, ok := o.question.(interface{ left() time.Duration }); ok {
+				e.Left = min(e.Left, q.left())
+			}
+			r.event(ctx, e)
+		},
 	}
 	if o.profiles != "" {
 		view.quiet = true
