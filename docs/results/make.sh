@@ -1,10 +1,37 @@
 #!/bin/sh
-# Runs the published studies at quick scale, and the defaults, unless the store holds them, and writes their reports beside this
-# file. What fails or is void is measured once more. It takes about an hour on two cores, and nothing else should run meanwhile.
+# make.sh paper STUDY EXPERIMENT…  measures experiments of a study at the scale paper, in three repetitions that take turns, keeps their
+#     records in data/ and writes STUDY-paper.md from all records there. What data/ holds already counts. Without experiments it only writes.
+# make.sh  runs the published studies at quick scale, and the defaults, unless the store holds them, and writes their reports beside this
+#     file. What fails or is void is measured once more. It takes about an hour on two cores.
+# Nothing else should run meanwhile.
 set -eu
 cd "$(dirname "$0")"
 brokermark=${BROKERMARK:-../../bin/brokermark}
 store=${STORE:-studies.db}
+
+paper() { # STUDY EXPERIMENT…
+	study=$1 store=${STORE:-paper.db}
+	shift
+	for file in data/"$study".*.jsonl.gz; do
+		if [ -e "$file" ]; then
+			gunzip -c "$file" >records.jsonl
+			"$brokermark" import records.jsonl --store "$store" >/dev/null
+			rm records.jsonl
+		fi
+	done
+	for experiment; do
+		"$brokermark" run "$study" --scale paper --only "$experiment" --repeat 3 --store "$store" >/dev/null || test $? -eq 4 -o $? -eq 5
+		mkdir -p data
+		"$brokermark" export --store "$store" --where "study=$study,sweep=$experiment" | gzip -9n >data/"$study.$experiment".jsonl.gz
+	done
+	"$brokermark" report study --store "$store" --where "study=$study" -o "$study-paper.md"
+}
+
+if [ "${1:-}" = paper ]; then
+	shift
+	paper "$@"
+	exit
+fi
 
 figure() { # FILE NAME SELECTION [FLAG…]
 	file=$1 name=$2 selection=$3

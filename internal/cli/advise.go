@@ -263,12 +263,7 @@ func (a *advised) enough(ctx context.Context, run study.Run) bool {
 }
 
 // left is how long repetitions may still run.
-func (a *advised) left() time.Duration {
-	if a.began.IsZero() {
-		return a.limit
-	}
-	return max(0, a.limit-time.Since(a.began))
-}
+func (a *advised) left() time.Duration { return leftOf(a.limit, a.began) }
 
 // tell says why a contender has left, once.
 func (a *advised) tell(records []store.Record, name string) {

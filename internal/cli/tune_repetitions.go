@@ -61,14 +61,19 @@ func (t *tuned) cost() float64 {
 	return t.least
 }
 
-// affordable is how many repetitions there is time for.
-func (t *tuned) affordable() int {
-	left := t.limit
-	if !t.began.IsZero() {
-		left -= time.Since(t.began)
+// left is how long repetitions may still run.
+func (t *tuned) left() time.Duration { return leftOf(t.limit, t.began) }
+
+// leftOf is what is left of a time that began; all of it if it didn't.
+func leftOf(limit time.Duration, began time.Time) time.Duration {
+	if began.IsZero() {
+		return limit
 	}
-	return int(left.Seconds() / t.cost())
+	return max(0, limit-time.Since(began))
 }
+
+// affordable is how many repetitions there is time for.
+func (t *tuned) affordable() int { return int(t.left().Seconds() / t.cost()) }
 
 // next returns the repetitions that come next.
 func (t *tuned) next(records []store.Record) (runs []study.Run, err error) {

@@ -59,6 +59,10 @@ var (
 			s.Limits.Broker.CPU = max(has-1, has/2) / float64(s.Nodes) // half of what is no more than two
 		},
 	}
+	twiceTheBandwidth = Change{
+		Name: "twice the bandwidth", Path: "network.broker.bandwidth", Moved: "messages waited for the network", Stayed: "messages wait for something else",
+		apply: func(s *study.Spec, _ Machine) { s.Network.Broker.Bandwidth *= 2 },
+	}
 	producerMore = Change{
 		Name: "one more producer, the same window for all", Path: "producersPerTopic", Moved: "producers can't do more", Stayed: "the producers aren't what can't do more",
 		apply: func(s *study.Spec, _ Machine) {
@@ -78,7 +82,7 @@ var (
 	}
 )
 
-var changes = []Change{twiceTheWindow, dataInMemory, coreMore, coreLess, producerMore, consumerMore}
+var changes = []Change{twiceTheWindow, dataInMemory, coreMore, coreLess, twiceTheBandwidth, producerMore, consumerMore}
 
 // changeNamed returns the change of that name; ok is false if there is none.
 func changeNamed(name string) (_ Change, ok bool) {
@@ -100,6 +104,8 @@ func ChangesFor(cause string) (all []Change, why string) {
 		return []Change{dataInMemory}, ""
 	case "cpu-limit":
 		return []Change{coreMore}, ""
+	case "network":
+		return []Change{twiceTheBandwidth}, ""
 	case "cpu", "broker-thread", "affinity":
 		return []Change{coreLess}, ""
 	case "client":

@@ -25,6 +25,7 @@ const (
 	limitProducerDelay = "producer-delay" // the producers' own work on each message
 	limitConsumerDelay = "consumer-delay" // the consumers' own work on each message
 	limitCPULimit      = "cpu-limit"      // the cores that the spec's limits leave the broker
+	limitNetwork       = "network"        // the bandwidth that the spec leaves a connection
 	limitClient        = "client"         // one goroutine of the client, or in a closed loop all of it
 	limitBrokerThread  = "broker-thread"  // one thread of the broker
 	limitAffinity      = "affinity"       // the cores that the broker may run on
@@ -40,6 +41,7 @@ const (
 	threadMost  = 0.9 // on a core. The kernel counts that exactly, but a thread of a broker at its limit waits now and then for a client
 	queuedLeast = 0.1 // without a core: less of it delays no thread for long
 	diskMost    = 0.9
+	linkMost    = 0.9
 	memoryMost  = 0.2 // waiting for it is time that is lost
 	blockedMost = 0.5 // of the time of the producers: without waits for a free place they would have sent up to twice as much
 	sendingMost = 0.8 // of the time of the producers: hardly any is left to wait for the next message to be due
@@ -132,6 +134,7 @@ func (p bottleneck) candidates() []candidate {
 		{limitProducerDelay, p.preparing, busyApplication, fmt.Sprintf("the busiest producer worked on its messages for %s of the time", percent(p.preparing))},
 		{limitConsumerDelay, p.working, busyApplication, fmt.Sprintf("the busiest consumer worked on its messages for %s of the time", percent(p.working))},
 		ofCores(limitCPULimit, p.cpuLimit, fmt.Sprintf("the broker used %.2f of the %.2f cores that limits.broker.cpu leaves it", p.broker, p.cpuLimit)),
+		{limitNetwork, p.linkPassed, linkMost, fmt.Sprintf("a connection passed bytes at the bandwidth of the network that the spec asks for, for %s of the time", percent(p.linkPassed))},
 		stated(limitClient, p.client),
 		{limitClient, p.goroutineShare, p.goroutineMost, fmt.Sprintf("%s of the generator used %.2f of a core, all that one goroutine can", p.goroutine, p.goroutineShare)},
 		{limitBrokerThread, p.threadRan, threadMost, fmt.Sprintf("%s at %s of a core", thread, percent(p.threadRan))},
@@ -201,6 +204,7 @@ type work struct {
 	threads provision.Threads // of the broker; none if it isn't metered here
 	allowed int               // cores on which they may run; 0: not known
 	waits   provision.Waits
+	links   [][]time.Duration // of each proxy, as network.Proxy.Busy has it
 }
 
 // readPhase reads what readAll does, and the work. It takes up to some milliseconds more, so it is called only when the measured phase
@@ -214,6 +218,9 @@ func (m *metering) readPhase() fullReading {
 	if local := m.bench.meters.local; local != nil {
 		pids := local.PIDs()
 		w.threads, w.allowed = provision.ThreadsOf(pids), provision.AllowedCores(pids)
+	}
+	for _, p := range m.bench.broker.proxies {
+		w.links = append(w.links, p.Busy())
 	}
 	r.work = &w
 	return r
@@ -239,6 +246,8 @@ type strain struct {
 	waitedIO     float64 // threads waited for disks, likewise for memory and for a core
 	waitedMemory float64
 	waitedCPU    float64
+
+	linkPassed float64 // the busiest connection through a proxy passed bytes at its bandwidth
 }
 
 // strainBetween returns the strain between two readings; the zero strain if the work was not read. Disks count only if the broker used one.
@@ -250,6 +259,14 @@ func strainBetween(from, to fullReading) strain {
 	share := func(d time.Duration) float64 { return min(1, d.Seconds()/seconds(before.at, after.at)) }
 	s := strain{
 		allowed: after.allowed, waitedMemory: share(after.waits.Memory - before.waits.Memory), waitedCPU: share(after.waits.CPU - before.waits.CPU),
+	}
+	for i, proxy := range after.links {
+		for k, busy := range proxy {
+			if i < len(before.links) && k < len(before.links[i]) {
+				busy -= before.links[i][k]
+			}
+			s.linkPassed = max(s.linkPassed, share(busy))
+		}
 	}
 	thread, used := after.threads.Hottest(before.threads)
 	s.thread, s.threadRan, s.threadWaited = thread, share(used.Ran), share(used.Waited)

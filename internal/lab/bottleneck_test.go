@@ -34,6 +34,7 @@ func TestTheLimitAndTheNextOneAreNamed(t *testing.T) {
 		"a throttled disk":  {bottleneck{strain: strain{disk: "vda", diskWorked: 0.2, waitedIO: 0.93}}, "the limit: threads waited for a disk for 93 % of the time"},
 		"memory":            {bottleneck{strain: strain{waitedMemory: 0.3}}, "the limit: threads waited for memory for 30 % of the time"},
 		"limits.broker.cpu": {bottleneck{broker: 0.19, cpuLimit: 0.2}, "the limit: the broker used 0.19 of the 0.20 cores that limits.broker.cpu leaves it"},
+		"the bandwidth":     {bottleneck{strain: strain{linkPassed: 0.98}, blocked: 1}, "the limit: a connection passed bytes at the bandwidth of the network that the spec asks for, for 98 % of the time"},
 		"affinity":          {bottleneck{broker: 0.97, cores: 2, strain: strain{allowed: 1}}, "the limit: the broker used 0.97 cores, and may run on 1"},
 		"all cores allowed": {cores(bottleneck{broker: 1.1, strain: strain{allowed: 2}}, 1.1), "nothing that was looked at was at its limit; nearest to it: the machine's 2 cores, of which broker (0.6) and generator (0.6) used 1.1"},
 		"slow consumers":    {bottleneck{working: 0.95, blocked: 0.9}, "the limit: the busiest consumer worked on its messages for 95 % of the time"},
@@ -56,7 +57,7 @@ func TestEveryCauseCanBeTheLimitAndIsExplained(t *testing.T) {
 	all := bottleneck{
 		generator: "g", latency: "l", client: "c", heldSeen: "h", held: 1, preparing: 1, working: 1, cores: 2, inUse: 2, broker: 1, cpuLimit: 1,
 		goroutineMost: 0.9, blocked: 1, sending: 1,
-		strain: strain{threadRan: 1, allowed: 1, diskWorked: 1, waitedMemory: 1},
+		strain: strain{threadRan: 1, allowed: 1, diskWorked: 1, waitedMemory: 1, linkPassed: 1},
 	}
 	page, err := os.ReadFile("../../docs/explain.md")
 	if err != nil {
@@ -71,7 +72,7 @@ func TestEveryCauseCanBeTheLimitAndIsExplained(t *testing.T) {
 			t.Errorf("docs/explain.md doesn't explain %s", c.cause)
 		}
 	}
-	if len(causes) != 14 {
+	if len(causes) != 15 {
 		t.Errorf("%d causes: %v", len(causes), causes)
 	}
 	if got := all.limits(); len(got) != 2 || got.Cause() != limitGenerator || got[1].Cause != limitLatency {
@@ -90,12 +91,13 @@ func TestStrainIsWhatHappenedBetweenTwoReadings(t *testing.T) {
 		r.broker.DiskWriteBytes = written
 		return r
 	}
-	from, to := work{}, work{allowed: 3}
+	from, to := work{}, work{allowed: 3, links: [][]time.Duration{{time.Second, 1500 * time.Millisecond}, {time.Second}}}
+	from.links = [][]time.Duration{{time.Second}}
 	from.waits.Disks = map[string]time.Duration{"vda": time.Second}
 	to.waits.Disks = map[string]time.Duration{"vda": 2 * time.Second}
 	to.waits.IO, to.waits.Memory, to.waits.CPU = time.Second, 200*time.Millisecond, time.Hour
 	s := strainBetween(at(1e9, 0, from), at(3e9, 512, to))
-	if want := (strain{allowed: 3, disk: "vda", diskWorked: 0.5, waitedIO: 0.5, waitedMemory: 0.1, waitedCPU: 1}); s != want {
+	if want := (strain{allowed: 3, disk: "vda", diskWorked: 0.5, waitedIO: 0.5, waitedMemory: 0.1, waitedCPU: 1, linkPassed: 0.75}); s != want {
 		t.Errorf("%+v, want %+v", s, want)
 	}
 	if s := strainBetween(at(1e9, 7, from), at(3e9, 7, to)); s.disk != "" || s.waitedIO != 0 || s.waitedMemory != 0.1 {

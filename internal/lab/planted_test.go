@@ -70,6 +70,9 @@ func TestLimitsPlantedOnRealBrokersAreNamed(t *testing.T) {
 		"rabbitmq, a window of one":      {func(s *study.Spec) { s.Broker, s.InFlight.Messages = "rabbitmq", 1 }, "client-window", "producers waited"},
 		"kafka, producers that work":     {func(s *study.Spec) { s.Broker, s.ProducerDelay = "kafka", study.Duration(2*time.Millisecond) }, "producer-delay", ""},
 		"rabbitmq, consumers that sleep": {slowConsumers, "consumer-delay", ""},
+		"kafka, a slow network":          {slowNetwork("kafka"), "network", ""},
+		"rabbitmq, a slow network":       {slowNetwork("rabbitmq"), "network", ""},
+		"jetstream, a slow network":      {slowNetwork("jetstream"), "network", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := runOnce(t, longSpec(t, func(s *study.Spec) {
@@ -80,6 +83,15 @@ func TestLimitsPlantedOnRealBrokersAreNamed(t *testing.T) {
 			}), lab.Options{Host: h})
 			checkLimit(t, r, c.cause, c.words)
 		})
+	}
+}
+
+// slowNetwork lets 2 MiB/s pass.
+func slowNetwork(broker string) func(*study.Spec) {
+	return func(s *study.Spec) {
+		s.Broker, s.InFlight.Messages = broker, 1000
+		s.Network.Broker.Bandwidth = 2 << 20
+		s.Drain = study.Duration(30 * time.Second)
 	}
 }
 

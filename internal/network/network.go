@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/net/netutil"
@@ -30,9 +31,10 @@ type Proxy struct {
 	alarm    *clock.Alarm
 	running  sync.WaitGroup
 
-	mu     sync.Mutex
-	open   map[net.Conn]bool
-	closed bool
+	mu         sync.Mutex
+	open       map[net.Conn]bool
+	closed     bool
+	directions []*atomic.Int64 // ns that each direction of each connection took to pass its bytes at the bandwidth
 }
 
 // wakeGap is how far apart two wake-ups of a proxy are, at least: it may add that much to a delay.
@@ -59,6 +61,18 @@ func Listen(to string, path Path) (*Proxy, error) {
 
 // Addr is where the proxy listens, host:port.
 func (p *Proxy) Addr() string { return p.listener.Addr().String() }
+
+// Busy returns for how long each direction of each connection has passed bytes at the bandwidth, in the order in which they began. It only
+// grows. Without a bandwidth all are 0.
+func (p *Proxy) Busy() []time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	busy := make([]time.Duration, len(p.directions))
+	for i, d := range p.directions {
+		busy[i] = time.Duration(d.Load())
+	}
+	return busy
+}
 
 // Close ends all connections and blocks until nothing passes any more.
 func (p *Proxy) Close() error {
@@ -141,9 +155,12 @@ const (
 
 // carry carries one direction until its end, which it passes on as well.
 func (p *Proxy) carry(from, to net.Conn) {
-	underWay, free := make(chan chunk, chunks), make(chan []byte, chunks)
+	underWay, free, busy := make(chan chunk, chunks), make(chan []byte, chunks), new(atomic.Int64)
+	p.mu.Lock()
+	p.directions = append(p.directions, busy)
+	p.mu.Unlock()
 	var writing sync.WaitGroup
-	writing.Go(func() { p.deliver(underWay, free, to) })
+	writing.Go(func() { p.deliver(underWay, free, to, busy) })
 	made := 0
 	for {
 		var buffer []byte
@@ -179,16 +196,18 @@ func end(to net.Conn, why error) {
 }
 
 // deliver writes chunks when they have arrived. A chunk leaves when the one before it has left and its own bytes have passed at the bandwidth,
-// and arrives a delay later. After a failed write it only gives the buffers back.
-func (p *Proxy) deliver(underWay <-chan chunk, free chan<- []byte, to net.Conn) {
+// and arrives a delay later. busy grows by the time that its bytes took. After a failed write it only gives the buffers back.
+func (p *Proxy) deliver(underWay <-chan chunk, free chan<- []byte, to net.Conn, busy *atomic.Int64) {
 	waiter := p.alarm.NewWaiter()
 	var left, arrived int64
 	failed := false
 	for c := range underWay {
 		left = max(left, c.at)
+		passes := int64(0)
 		if p.path.Bandwidth > 0 {
-			left += int64(float64(c.n) / float64(p.path.Bandwidth) * float64(time.Second))
+			passes = int64(float64(c.n) / float64(p.path.Bandwidth) * float64(time.Second))
 		}
+		left += passes
 		arrived = max(arrived, left+int64(p.path.Delay))
 		if p.path.Jitter > 0 {
 			arrived = max(arrived, left+int64(p.path.Delay)+rand.Int64N(int64(p.path.Jitter)))
@@ -200,6 +219,7 @@ func (p *Proxy) deliver(underWay <-chan chunk, free chan<- []byte, to net.Conn) 
 			_, err := to.Write(c.buffer[:c.n])
 			failed = err != nil
 		}
+		busy.Add(passes)
 		free <- c.buffer
 	}
 }

@@ -36,6 +36,11 @@ func echo(t *testing.T) string {
 }
 
 func through(t *testing.T, path network.Path) net.Conn {
+	c, _ := proxied(t, path)
+	return c
+}
+
+func proxied(t *testing.T, path network.Path) (net.Conn, *network.Proxy) {
 	t.Helper()
 	p, err := network.Listen(echo(t), path)
 	if err != nil {
@@ -51,7 +56,7 @@ func through(t *testing.T, path network.Path) net.Conn {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.Close() })
-	return c
+	return c, p
 }
 
 func TestEachWayTakesTheDelayLonger(t *testing.T) {
@@ -99,7 +104,7 @@ func TestCloseDoesNotWaitForALongDelay(t *testing.T) {
 
 func TestBytesPassInOrderAtTheBandwidthAndTheEndPassesToo(t *testing.T) {
 	const bandwidth = 8 << 20
-	c := through(t, network.Path{Delay: time.Millisecond, Jitter: time.Millisecond, Bandwidth: bandwidth})
+	c, p := proxied(t, network.Path{Delay: time.Millisecond, Jitter: time.Millisecond, Bandwidth: bandwidth})
 	sent := make([]byte, 8<<20)
 	for i := range sent {
 		sent[i] = byte(i >> 9)
@@ -116,6 +121,9 @@ func TestBytesPassInOrderAtTheBandwidthAndTheEndPassesToo(t *testing.T) {
 	}
 	if took < 990*time.Millisecond || took > 1500*time.Millisecond {
 		t.Errorf("took %v, 1s is the truth", took)
+	}
+	if busy := p.Busy(); len(busy) != 2 || max(busy[0], busy[1]).Round(10*time.Millisecond) != time.Second {
+		t.Errorf("busy for %v, 1s in both directions is the truth", busy)
 	}
 }
 
