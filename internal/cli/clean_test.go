@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 func TestCleanListsAndRemovesOnlyWhenTold(t *testing.T) {
@@ -57,6 +59,30 @@ func TestCleanRemovesNothingFromADirectoryThatOthersMayChange(t *testing.T) {
 		}
 	}
 	if out := brokermark(t, "clean", "--yes").want(t, 3); !strings.Contains(out.err, "everybody may write to "+home) {
+		t.Errorf("got %q", out.err)
+	}
+	if _, err := os.Stat(file); err != nil {
+		t.Error(err)
+	}
+}
+
+// The link of another user may lead to any directory of root's in which something is called agents.
+func TestCleanRemovesNothingThroughALinkOfOthers(t *testing.T) {
+	if os.Geteuid() != 0 {
+		testkit.Lacks(t, "only root can make links of another user")
+	}
+	home, precious := filepath.Join(t.TempDir(), "home"), t.TempDir()
+	t.Setenv("BROKERMARK_HOME", home)
+	t.Setenv("TMPDIR", t.TempDir())
+	file := filepath.Join(precious, "agents", "file")
+	for _, err := range []error{
+		os.Mkdir(filepath.Dir(file), 0o755), os.WriteFile(file, nil, 0o600), os.Symlink(precious, home), os.Lchown(home, 4711, 4711),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out := brokermark(t, "clean", "--yes").want(t, 3); !strings.Contains(out.err, home+" is a link that another user made") {
 		t.Errorf("got %q", out.err)
 	}
 	if _, err := os.Stat(file); err != nil {

@@ -8,6 +8,8 @@ import (
 	"os/user"
 	"path/filepath"
 	"syscall"
+
+	"github.com/brokermark/brokermark/internal/bounded"
 )
 
 // Host is the place on this machine where brokers are installed and run. Safe for use by several goroutines, and
@@ -54,6 +56,9 @@ func NewHost(dir string, log func(format string, args ...any)) (*Host, error) {
 	}
 	h := &Host{Dir: dir, log: log}
 	for _, d := range []string{dir, h.installs(), h.runs()} {
+		if err := Own(d); err != nil { // before anything is made there
+			return nil, err
+		}
 		_, absent := os.Stat(d)
 		err := os.MkdirAll(d, 0o755)
 		if err == nil && absent != nil {
@@ -113,10 +118,13 @@ func ours(dir string, others os.FileMode) error {
 	return fmt.Errorf("%s change what is run from it: choose another directory with %s", who, homeVariable)
 }
 
-// Own refuses a directory in which other users could put or replace files: what is there must not be run, read, overwritten or removed. A link of
-// ours may lead to another disk. A directory that is missing is no error.
+// Own refuses a directory in which other users could put or replace files, or to which a link of theirs leads: what is there must not be run, read,
+// overwritten or removed. A link of ours may lead to another disk. A directory that is missing is no error.
 func Own(dir string) error {
 	dir, err := filepath.Abs(dir)
+	if err == nil {
+		_, err = bounded.OwnPath(dir)
+	}
 	if err == nil {
 		dir, err = filepath.EvalSymlinks(dir)
 	}
@@ -124,7 +132,7 @@ func Own(dir string) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		return err
+		return fmt.Errorf("%w: choose another directory with %s", err, homeVariable)
 	}
 	return oursFromRoot(dir)
 }

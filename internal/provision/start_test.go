@@ -280,6 +280,13 @@ func TestADirectoryThatOthersMayWriteToIsRefused(t *testing.T) {
 	if _, err := NewHost(public, nil); err == nil {
 		t.Error("a directory such as /tmp was taken itself")
 	}
+	precious, theirs := t.TempDir(), filepath.Join(public, "theirs")
+	ok(t, errors.Join(os.Symlink(precious, theirs), os.Lchown(theirs, 12345, 12345)))
+	for where, home := range map[string]string{"itself": theirs, "above": filepath.Join(theirs, "home")} {
+		if _, err := NewHost(home, nil); err == nil || !strings.Contains(err.Error(), theirs+" is a link that another user made") || !isEmpty(t, precious) {
+			t.Errorf("by a link of another user, %s: %v", where, err)
+		}
+	}
 	ok(t, os.Chmod(dir, 0o755))
 	ok(t, os.Chown(dir, 12345, 12345))
 	for where, home := range map[string]string{"itself": dir, "above": filepath.Join(dir, "home")} {
