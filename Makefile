@@ -110,6 +110,7 @@ cross: ## what another system or processor would refuse to compile; make release
 	GOOS=darwin GOARCH=arm64 $(GO) vet ./internal/clock ./internal/provision ./internal/worker ./internal/agent ./internal/driver/... ./brokers/sim
 	GOOS=linux GOARCH=arm64 $(GO) vet ./internal/clock/... ./internal/provision/... ./brokers/sim/...
 	$(GO) test -vet off -tags portable ./internal/clock
+	$(GO) test -vet off -tags portable -run ThroughALink ./internal/provision
 
 bench: build ## paired speed comparisons; brings the brokers up itself
 	$(GO) run ./bench

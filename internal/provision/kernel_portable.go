@@ -52,10 +52,12 @@ func dieWith(parent int) error {
 // takePort reserves the port by a lock on a file, which remains as an empty file; nil: it is already reserved.
 func takePort(port int) *os.File {
 	dir := filepath.Join(os.TempDir(), "brokermark-ports")
-	if os.MkdirAll(dir, 0o777) != nil {
+	if os.Mkdir(dir, 0o777) == nil {
+		_ = os.Chmod(dir, 0o777) // whatever our umask is: other users' tools reserve ports, too
+	}
+	if info, err := os.Lstat(dir); err != nil || !info.IsDir() { // a link of another user
 		return nil
 	}
-	_ = os.Chmod(dir, 0o777) // whatever our umask is: other users' tools reserve ports, too
 	f, err := os.OpenFile(filepath.Join(dir, strconv.Itoa(port)), os.O_CREATE|os.O_RDONLY|syscall.O_NOFOLLOW, 0o666)
 	if err != nil {
 		return nil
