@@ -43,6 +43,11 @@ func newFile(path string) (*file, error) {
 	default:
 		f, err = os.CreateTemp(filepath.Dir(path), ".brokermark-*")
 	}
+	if err == nil && isDevice {
+		if open, errStat := f.Stat(); errStat != nil || !os.SameFile(info, open) { // a pipe of another user, who has put a link in its place
+			err = errors.Join(&os.PathError{Op: "open", Path: path, Err: errors.New("it was replaced meanwhile")}, f.Close())
+		}
+	}
 	if err != nil {
 		return nil, cannotWrite(path, err)
 	}

@@ -215,3 +215,23 @@ func TestOutputThatFindsNoRoomIsExitCode1(t *testing.T) {
 		}
 	}
 }
+
+// Who made the pipe may put a link to somebody else's file in its place while the program waits for a reader.
+func TestAnOutputFollowsNoLinkThatTakesThePlaceOfAPipe(t *testing.T) {
+	dir := t.TempDir()
+	st, pipe, precious := filepath.Join(dir, "s.db"), filepath.Join(dir, "pipe"), filepath.Join(dir, "precious")
+	brokermark(t, short("--store", st)...).want(t, 0)
+	write(t, precious, "precious")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	swapped := make(chan error, 1)
+	time.AfterFunc(500*time.Millisecond, func() { swapped <- errors.Join(os.Symlink(precious, pipe+"2"), os.Rename(pipe+"2", pipe)) })
+	r := brokermark(t, "report", "--store", st, "--format", "csv", "-o", pipe).want(t, 2)
+	if err := <-swapped; err != nil || !strings.Contains(r.err, "it was replaced meanwhile") {
+		t.Errorf("%v, %s", err, r.err)
+	}
+	if text, _ := os.ReadFile(precious); string(text) != "precious" {
+		t.Errorf("the file holds %q", text)
+	}
+}
