@@ -38,11 +38,11 @@ type backend struct {
 
 // dialect is the SQL of one database, and the word that errors use for it. An empty statement means that the database needs none.
 type dialect struct {
-	tables string // lists the names of all tables
-	madeUp string // lists what computes records when they are read
-	lock   string // first statement of a transaction that changes tables
-	insert string // first statement of a transaction that appends a record
-	now    string // expression for the current time in milliseconds since 1970
+	tables string   // lists the names of all tables
+	madeUp []string // list what computes the rows of tables when they are read
+	lock   string   // first statement of a transaction that changes tables
+	insert string   // first statement of a transaction that appends a record
+	now    string   // expression for the current time in milliseconds since 1970
 
 	create []string // creates the tables
 

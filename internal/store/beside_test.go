@@ -155,6 +155,10 @@ func TestAStoreThatMakesItsRecordsUpIsRefused(t *testing.T) {
 		"column body": `ALTER TABLE record DROP COLUMN body; ALTER TABLE record ADD COLUMN body TEXT AS (printf('%.*c', 500000000, 'x')) VIRTUAL`,
 		"virtual record": `DROP TABLE record; CREATE VIRTUAL TABLE record USING fts5(id, point_id, study, repetition, status, began, schema, body);
 			PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = 'CREATE  ' || substr(sql, 8) WHERE name = 'record'`,
+		"table pragma_table_list": `DROP TABLE record; CREATE VIEW record AS SELECT 1 AS id, ` + columns + `; CREATE TABLE pragma_table_list (schema, type, name)`,
+		"column layout": `DROP TABLE brokermark_store; CREATE TABLE brokermark_store (x, layout AS (2 + 0 * length(printf('%.*c', 500000000, 'x'))));
+			INSERT INTO brokermark_store (x) VALUES (1)`,
+		"column point_id": `CREATE TABLE claim (repetition, until, point_id AS (printf('%.*c', 500000000, 'x')))`,
 	} {
 		path := filepath.Join(t.TempDir(), "s.db")
 		closedStore(t, path)

@@ -86,8 +86,8 @@ func (s *Store) checkLayout(ctx context.Context, q querier) (exists bool, err er
 	if !slices.Contains(tables, "brokermark_store") {
 		return false, s.problem(Foreign, "is a database of something else: name another %s", s.backend.alternative)
 	}
-	if s.backend.madeUp != "" {
-		madeUp, err := column[string](ctx, q, s.backend.madeUp)
+	for _, query := range s.backend.madeUp {
+		madeUp, err := column[string](ctx, q, query)
 		switch {
 		case err != nil:
 			return false, s.explain(err, "read it")

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/brokermark/brokermark/internal/store/pgtest"
 )
@@ -24,6 +25,11 @@ func TestMain(m *testing.M) {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
+		return
+	}
+	if path := os.Getenv(childStore + "_READ"); path != "" {
+		_, err := open(context.Background(), path, reading, 100*time.Millisecond)
+		fmt.Println(err)
 		return
 	}
 	code := m.Run()

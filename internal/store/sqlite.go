@@ -21,9 +21,12 @@ import (
 	"github.com/brokermark/brokermark/internal/clock"
 )
 
-// madeUpSQLite lists views and other objects that compute their rows when they are read, possibly without end.
-const madeUpSQLite = `SELECT type || ' ' || name FROM pragma_table_list WHERE schema = 'main' AND lower(name) = 'record' AND type <> 'table'
-	UNION ALL SELECT 'column ' || name FROM pragma_table_xinfo('record') WHERE hidden <> 0`
+// madeUpSQLite list what computes its rows when it is read, possibly without end: first what would hide SQLite's own lists from the second.
+var madeUpSQLite = []string{
+	`SELECT type || ' ' || name FROM sqlite_master WHERE lower(name) IN ('pragma_table_list', 'pragma_table_xinfo')`,
+	`SELECT iif(t.type = 'table', 'column ' || c.name, t.type || ' ' || t.name) FROM pragma_table_list t, pragma_table_xinfo(t.name) c WHERE
+	t.schema = 'main' AND lower(t.name) IN ('record', 'brokermark_store', 'claim', 'watched') AND (t.type <> 'table' OR c.hidden <> 0)`,
+}
 
 // sqliteFile returns the backend for a store in a file.
 func sqliteFile(path string) *backend {

@@ -71,7 +71,13 @@ func open(ctx context.Context, url string, mode access, patience time.Duration) 
 	}
 	limited, cancel := s.bounded(ctx)
 	defer cancel()
-	err = s.prepare(limited)
+	prepared := make(chan error, 1)
+	go func() { prepared <- s.prepare(limited) }()
+	select {
+	case err = <-prepared:
+	case <-time.After(2*patience + time.Second): // a stranger's file may name tables without end, and SQLite reads all before it heeds limited
+		return nil, s.problem(Corrupt, "is damaged: the list of its tables has no end")
+	}
 	if mode == reading && (ProblemOf(err) == Full || mayNotWriteBeside(err)) {
 		err = s.reopenFrozen(limited, err)
 	}
