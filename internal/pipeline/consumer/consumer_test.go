@@ -18,6 +18,7 @@ import (
 	"github.com/brokermark/brokermark/internal/pipeline/ride"
 	"github.com/brokermark/brokermark/internal/pipeline/server"
 	"github.com/brokermark/brokermark/internal/store/pgtest"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 func TestMain(m *testing.M) {
@@ -278,5 +279,32 @@ func TestAThreadThatEndsByItselfBreaksTheConsumer(t *testing.T) {
 	}
 	if !errors.Is(err, no) {
 		t.Error(err)
+	}
+}
+
+// In a folder such as /tmp another user may make the file, a link to one of root's, or a journal by which SQLite changes it.
+func TestAStateOfWhichAnotherUserMadeAPartIsRefused(t *testing.T) {
+	if os.Geteuid() != 0 {
+		testkit.Lacks(t, "only root can make files of another user")
+	}
+	const neighbour = 4711
+	for _, suffix := range []string{"", "-journal", "-wal", "-shm"} {
+		path := filepath.Join(t.TempDir(), "state.db")
+		if err := errors.Join(os.WriteFile(path+suffix, nil, 0o644), os.Lchown(path+suffix, neighbour, neighbour)); err != nil {
+			t.Fatal(err)
+		}
+		if s, err := Open(path); err == nil || !strings.Contains(err.Error(), path+suffix+" belongs to another user") {
+			t.Errorf("%q: %v, %v", suffix, s, err)
+		}
+	}
+	precious, link := filepath.Join(t.TempDir(), "precious"), filepath.Join(t.TempDir(), "link")
+	if err := errors.Join(os.WriteFile(precious, nil, 0o600), os.Symlink(precious, link), os.Lchown(link, neighbour, neighbour)); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := Open(link); err == nil || !strings.Contains(err.Error(), link+" is a link that another user made") {
+		t.Errorf("a link: %v, %v", s, err)
+	}
+	if info, err := os.Stat(precious); err != nil || info.Size() > 0 {
+		t.Errorf("what it leads to has become %v, %v", info, err)
 	}
 }

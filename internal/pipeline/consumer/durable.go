@@ -7,14 +7,17 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5/stdlib"
 	_ "modernc.org/sqlite" // the driver "sqlite"
 
+	"github.com/brokermark/brokermark/internal/bounded"
 	"github.com/brokermark/brokermark/internal/pgurl"
 	"github.com/brokermark/brokermark/internal/pipeline/ride"
 	"github.com/brokermark/brokermark/internal/pipeline/server"
@@ -131,10 +134,29 @@ CREATE TABLE IF NOT EXISTS day (
 	rides INTEGER NOT NULL, vertical INTEGER NOT NULL, PRIMARY KEY (skier, resort, season, day)
 ) WITHOUT ROWID;`
 
+// ofOthers returns an error if SQLite would open what another user has made: it writes to what a link leads to, and changes the file as
+// a journal beside it says.
+func ofOthers(path string) error {
+	path, err := bounded.OwnPath(path)
+	for _, suffix := range []string{"", "-journal", "-wal", "-shm"} {
+		info, missing := os.Lstat(path + suffix)
+		if err != nil || missing != nil {
+			continue
+		}
+		if s, ok := info.Sys().(*syscall.Stat_t); ok && s.Uid != 0 && int(s.Uid) != os.Geteuid() {
+			err = fmt.Errorf("%s belongs to another user", path+suffix)
+		}
+	}
+	return err
+}
+
 // OpenSQLite opens or makes the state in a file.
 func OpenSQLite(path string) (State, error) {
 	q := url.Values{"_pragma": {"journal_mode(WAL)", "synchronous(FULL)", "busy_timeout(10000)"}}
 	db, err := sql.Open("sqlite", "file:"+path+"?"+q.Encode())
+	if err == nil {
+		err = ofOthers(path)
+	}
 	if err == nil {
 		_, err = db.Exec(sqliteSchema)
 	}
