@@ -28,9 +28,7 @@ func pointsOf(records []store.Record) []Point {
 	var points []*Point
 	for _, g := range GroupBy(records, func(r store.Record) string { return r.PointID }) {
 		p := &Point{ID: g.Name, Spec: g.Members[0].Spec, facts: facts}
-		for _, r := range g.Members {
-			p.add(r)
-		}
+		p.Records, p.Repeated = latestOf(g.Members)
 		points = append(points, p)
 	}
 	nameAll(points)
@@ -42,27 +40,37 @@ func pointsOf(records []store.Record) []Point {
 
 // Latest are the records that no later one supersedes, point by point, as reports use them.
 func Latest(records []store.Record) []store.Record {
-	var latest []store.Record
-	for _, g := range GroupBy(records, func(r store.Record) string { return r.PointID }) {
-		var p Point
-		for _, r := range g.Members {
-			p.add(r)
-		}
-		latest = append(latest, p.Records...)
-	}
-	return latest
+	return lists.Flat(GroupBy(records, func(r store.Record) string { return r.PointID }), func(g Group[store.Record]) []store.Record {
+		latest, _ := latestOf(g.Members)
+		return latest
+	})
 }
 
-// add adds a record, and drops the earlier ones that it supersedes. Records come in the order in which they were stored.
-func (p *Point) add(r store.Record) {
-	p.Records = slices.DeleteFunc(p.Records, func(earlier store.Record) bool {
-		superseded := supersedes(r, earlier)
-		if superseded && earlier.Status == store.OK {
-			p.Repeated++
+// latestOf returns the records of a point without those that a later one supersedes, and how many of these had ended ok. They come in
+// the order in which they were stored.
+func latestOf(records []store.Record) (latest []store.Record, repeated int) {
+	superseded := make([]bool, len(records))
+	open := map[int][]int{} // by repetition the few that may still be superseded: a broken promise never is
+	for i, r := range records {
+		left := open[r.Repetition][:0]
+		for _, earlier := range open[r.Repetition] {
+			if superseded[earlier] = supersedes(r, records[earlier]); !superseded[earlier] {
+				left = append(left, earlier)
+			} else if records[earlier].Status == store.OK {
+				repeated++
+			}
 		}
-		return superseded
-	})
-	p.Records = append(p.Records, r)
+		if r.Status != store.Failed || r.Result == nil || !BrokePromise(r) {
+			left = append(left, i)
+		}
+		open[r.Repetition] = left
+	}
+	for i, r := range records {
+		if !superseded[i] {
+			latest = append(latest, r)
+		}
+	}
+	return latest, repeated
 }
 
 // supersedes reports whether a record replaces an earlier one of the same point. It must be of the same repetition:
