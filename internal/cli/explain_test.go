@@ -84,7 +84,7 @@ func TestWhatCannotBeExplainedIsSaid(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			args := append(strings.Fields("run --explain --quick --broker sim --size 100 --set duration=700ms --set warmup=300ms "+c.args), "--store", filepath.Join(t.TempDir(), "s.db"))
-			r := brokermark(t, args...).want(t, 0)
+			r := measured(t, args...).want(t, 0)
 			if !strings.Contains(strings.Join(strings.Fields(r.out), " "), c.says) {
 				t.Errorf("it doesn't say %q:\n%s", c.says, r.out)
 			}
