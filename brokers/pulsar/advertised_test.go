@@ -10,6 +10,7 @@ import (
 	"github.com/brokermark/brokermark/brokers/internal/livetest"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 const misled = "pulsar-misled"
@@ -41,6 +42,7 @@ func misconfigure(ctx context.Context, n *provision.Node) error {
 }
 
 func TestAnAdvertisedAddressThatCannotBeReachedIsNamed(t *testing.T) {
+	testkit.Long(t) // Kafka and RabbitMQ's streams have the same in make test
 	_, target := livetest.Start(t, provision.Options{Broker: misled})
 	_, port, err := net.SplitHostPort(target.Addresses[0])
 	livetest.Must(t, err)

@@ -7,9 +7,11 @@ import (
 
 	"github.com/brokermark/brokermark/brokers/internal/livetest"
 	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 func TestAnAnnouncedAddressThatCannotBeReachedIsNamed(t *testing.T) {
+	testkit.Long(t) // Kafka and RabbitMQ's streams have the same in make test
 	_, target := livetest.Start(t, provision.Options{Broker: "redis-cluster"})
 	admin := client.NewClient(&client.Options{Addr: target.Addresses[0]})
 	defer admin.Close()
