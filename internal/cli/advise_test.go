@@ -118,6 +118,7 @@ func TestWishesThatCannotBeGrantedAreBadInput(t *testing.T) {
 
 func TestAdviceOfRealBrokers(t *testing.T) {
 	testkit.Live(t)
+	testkit.Long(t)
 	r := brokermark(t, "advise", "--rate", "1k", "--p99", "500ms", "--brokers", "jetstream,redis", "--hold", "2s", "--time", "75s",
 		"--store", filepath.Join(t.TempDir(), "s.db"))
 	if r.code != 0 && r.code != 7 || !strings.Contains(r.out, "Answer.") {

@@ -207,6 +207,7 @@ consumerPerSubscription: 2
 // Rides that were under way when the broker died never arrive. The consumer still tells which ones it has counted.
 func TestABrokerThatDiesLeavesThePipelinesBooksKnown(t *testing.T) {
 	testkit.NotShort(t)
+	testkit.Long(t)
 	t.Parallel()
 	host := newHost(t)
 	var once sync.Once

@@ -18,6 +18,7 @@ import (
 // Each tool of a maker does what a point asks for, by its own figures and, where the broker counts, by the broker's.
 func TestMakersToolsDoWhatAPointAsksFor(t *testing.T) {
 	testkit.Live(t)
+	testkit.Long(t)
 	for name, c := range map[string]struct {
 		spec    string
 		rate    float64 // that was asked for; 0: none
