@@ -158,7 +158,7 @@ func (b *bench) httpRows(ctx context.Context, script, ride string, bare, narrow,
 	}
 	return b.compare(ctx, section{
 		Title: "HTTP pipeline over JetStream",
-		Settings: fmt.Sprintf("%d connections, each with one POST of a ride under way; 201 when the broker has confirmed it, persistence log; nobody consumes; "+
+		Settings: fmt.Sprintf("%d connections, each with one POST of a ride under way; 201 when the broker has confirmed it, persistence log; without consumers; "+
 			"rates are of accepted requests, processor time is the server's alone (CPU-s/million: µs per request), the note is the client's", clients),
 	}, list, nil, nil)
 }

@@ -91,7 +91,7 @@ func TestEveryDriverSaysHowItUsesItsLibrary(t *testing.T) {
 			}
 		}
 		if _, err := driver.Decode(kind.Settings, driver.ClientScope, map[string]any{"mode": "stok"}); errors.As(err, new(*driver.ErrUnsupported)) || err == nil {
-			t.Errorf("%s: a word that nobody knows: %v", name, err)
+			t.Errorf("%s: an unknown word: %v", name, err)
 		}
 	}
 }

@@ -84,7 +84,7 @@ func Decision(a advise.Advice, here, elsewhere []results.Record) (document.Docum
 		d.Add(document.Listing{Text: command})
 	}
 	if len(others) > 0 {
-		d.Say(listSentence("It needs a file, or --attach, for contenders that a name alone doesn't describe: ", others, ", "))
+		d.Say(listSentence("It needs a file for contenders that a name alone doesn't describe: ", others, ", "))
 	}
 	for _, j := range a.Chosen {
 		if j.Latest == nil {
@@ -135,6 +135,9 @@ var oneWord = regexp.MustCompile(`^[A-Za-z0-9.+][A-Za-z0-9.,+-]*$`)
 // brokerName is the name of a contender that is described by it alone.
 var brokerName = regexp.MustCompile(`^[a-z0-9-]+(@[0-9.]+)?$`)
 
+// attachedName is the name of a contender that --attach names: a broker at its addresses.
+var attachedName = regexp.MustCompile(`^([a-z0-9-]+) at ([A-Za-z0-9.:,-]+)$`)
+
 // repeatCommand returns the command that asks for it again, empty if it would do more than that, and the contenders that it doesn't name.
 func repeatCommand(c *advise.Case) (command string, others []string) {
 	s := c.Spec
@@ -157,8 +160,11 @@ func repeatCommand(c *advise.Case) (command string, others []string) {
 		command += fmt.Sprintf(" --%s %s", flag[0], value)
 	}
 	var named []string
+	attached := ""
 	for _, name := range c.Names {
-		if brokerName.MatchString(name) {
+		if at := attachedName.FindStringSubmatch(name); at != nil {
+			attached += fmt.Sprintf(" --attach %s=%s", at[1], at[2])
+		} else if brokerName.MatchString(name) {
 			named = append(named, name)
 		} else {
 			others = append(others, name)
@@ -167,7 +173,7 @@ func repeatCommand(c *advise.Case) (command string, others []string) {
 	if len(named) > 0 {
 		command += " --brokers " + strings.Join(named, ",")
 	}
-	return command, others
+	return command + attached, others
 }
 
 // doubtsLine counts the repetitions that ended ok, of a contender or a candidate, about which there are doubts, by class, in one line of a narrow terminal:

@@ -48,6 +48,20 @@ func TestADecisionShowsACommandThatDoesOneThingOnly(t *testing.T) {
 	}
 }
 
+func TestTheCommandThatRepeatsADecisionNamesEachContender(t *testing.T) {
+	spec := study.Spec{Persistence: "log", Delivery: "at-least-once"}
+	spec.Curve.Rates, spec.MessageSize = []float64{5000}, study.Sizes{{Size: 100, Weight: 1}}
+	command, others := repeatCommand(&advise.Case{Spec: spec, Bound: 2e7, Names: []string{
+		"kafka@3.9.0", "rabbitmq at 10.0.0.1:5672,10.0.0.2:5672", "kafka, batched", "nats at $(id):4222", "redis",
+	}})
+	if want := " --brokers kafka@3.9.0,redis --attach rabbitmq=10.0.0.1:5672,10.0.0.2:5672"; !strings.HasSuffix(command, want) {
+		t.Errorf("%q; it is to end with %q", command, want)
+	}
+	if want := []string{"kafka, batched", "nats at $(id):4222"}; !slices.Equal(others, want) {
+		t.Errorf("not named are %q, want %q", others, want)
+	}
+}
+
 // measuredCase is a case of which each contender was measured so many times; edit changes each record, or returns false to leave it out.
 func measuredCase(t *testing.T, repetitions int, edit func(*store.Record) bool, contenders ...advisetest.Planted) (*advise.Case, []store.Record) {
 	t.Helper()

@@ -148,7 +148,7 @@ func TestTheSlowestRateOfACurveHasItsOwnBooks(t *testing.T) {
 	}
 	l.Books, l.Doubts = store.Books{}, nil
 	if text := string(rendered(t, build(t, "ledger", []store.Record{r}), "markdown", 0)); !strings.Contains(text, "No record holds a ledger.") {
-		t.Errorf("books that nobody kept:\n%s", text)
+		t.Errorf("books that were not kept:\n%s", text)
 	}
 }
 

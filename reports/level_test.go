@@ -125,7 +125,7 @@ func TestOlderCurvesHaveNoInventedBooks(t *testing.T) {
 		}
 	}
 	if text := string(rendered(t, build(t, "ledger", []store.Record{r}), "terminal", 200)); strings.Contains(text, "of sustainable") {
-		t.Errorf("books that nobody kept:\n%s", text)
+		t.Errorf("books that were not kept:\n%s", text)
 	}
 }
 

@@ -86,7 +86,7 @@ func TestARelayListensToSoManyStrangersAtATime(t *testing.T) {
 }
 
 func TestARelayThatDoesNotGreetIsNotWaitedForLongerThanTheContext(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0") // the system accepts connections, and nobody answers
+	l, err := net.Listen("tcp", "127.0.0.1:0") // the system accepts connections, and no server answers
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -89,7 +89,7 @@ func TestWishesThatCannotBeGrantedAreBadInput(t *testing.T) {
 		{"--rate 5k --peak 1k", "--peak 1k: 1k/s is below the rate, 5k/s; allowed: a multiple such as 3x, or a rate that is no lower"},
 		{"--rate 5k --p99 20", `--p99 20: "20" has no unit`},
 		{"--rate 5k --p99 8s", "--p99 8s: 8s can't be judged while a rate is held for 10s"},
-		{"--rate 5k --subscriptions 0", "--subscriptions 0: nobody would receive anything"},
+		{"--rate 5k --subscriptions 0", "--subscriptions 0: without a subscription nothing is received"},
 		{"--rate 5k --size 7", "--size 7: messageSize: 7 bytes is too small"},
 		{"--rate 5k --delivery twice", `--delivery twice: delivery: "twice" is not one of at-most-once, at-least-once, exactly-once`},
 		{"--rate 5k --brokers kafak", `--brokers kafak: unknown broker "kafak"`},

@@ -22,7 +22,7 @@ func TestAConsumersThreadHoldsOneRideUnlessItIsSetOtherwise(t *testing.T) {
 		"of no effect, at most once":       {"rabbitmq", driver.AtMostOnce, nil, nil},
 		"a client without such a setting":  {"jetstream", driver.AtLeastOnce, nil, nil},
 		"a broker that nobody knows":       {"nobody", driver.AtLeastOnce, nil, nil},
-		"a setting that nobody knows, too": {"rabbitmq", driver.AtLeastOnce, map[string]any{"prefech": 1}, map[string]any{"prefech": 1}},
+		"an unknown setting, too": {"rabbitmq", driver.AtLeastOnce, map[string]any{"prefech": 1}, map[string]any{"prefech": 1}},
 	} {
 		b := link.Broker{Broker: c.broker, Guarantee: driver.Guarantee{Delivery: c.delivery, Persistence: driver.Log, Replicas: 1}, Client: c.given}
 		if holdOne(&b); !maps.Equal(b.Client, c.want) {

@@ -158,7 +158,7 @@ func awaitHealth(t *testing.T, address string) {
 			return
 		}
 	}
-	t.Fatalf("nobody listens at %s", address)
+	t.Fatalf("no server listens at %s", address)
 }
 
 // The threshold of the fourth study, fewer than 1,000 messages in the queue, on records that were measured here: one whose

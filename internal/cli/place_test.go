@@ -97,7 +97,7 @@ func sshHosts(t *testing.T) (temporary string) {
 	return temporary
 }
 
-// freeAddress is one of the loopback where nobody listens.
+// freeAddress is one of the loopback where no server listens.
 func freeAddress(t *testing.T) (address, port string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -82,7 +82,7 @@ func written(o study.Objectives) string {
 	return string(text)
 }
 
-// mostRows is how many load points the summary at the end of a run may have: more than that nobody reads in a terminal.
+// mostRows is how many load points the summary at the end of a run may have: with more, a terminal is no place to read it.
 const mostRows = 40
 
 // reportFor returns the name of the report that answers what points were made for.

@@ -219,7 +219,7 @@ func (w *wishes) wish() (wish advise.Wish, limit time.Duration, err error) {
 		return wish, 0, err
 	}
 	if w.value("subscriptions") == "0" {
-		return wish, 0, w.bad("subscriptions", errors.New("nobody would receive anything, so that there is no latency; allowed: at least 1"))
+		return wish, 0, w.bad("subscriptions", errors.New("without a subscription nothing is received, so there is no latency; allowed: at least 1"))
 	}
 	if wish.Contenders, err = w.contenders(); err != nil {
 		return wish, 0, err

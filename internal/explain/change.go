@@ -63,6 +63,10 @@ var (
 		Name: "twice the bandwidth", Path: "network.broker.bandwidth", Moved: "messages waited for the network", Stayed: "messages wait for something else",
 		apply: func(s *study.Spec, _ Machine) { s.Network.Broker.Bandwidth *= 2 },
 	}
+	twiceTheDisk = Change{
+		Name: "twice the bytes per second of its disk", Path: "limits.broker.io", Moved: "the broker waits for its disk", Stayed: "the broker doesn't wait for its disk",
+		apply: func(s *study.Spec, _ Machine) { s.Limits.Broker.IO *= 2 },
+	}
 	producerMore = Change{
 		Name: "one more producer, the same window for all", Path: "producersPerTopic", Moved: "producers can't do more", Stayed: "the producers aren't what can't do more",
 		apply: func(s *study.Spec, _ Machine) {
@@ -82,7 +86,7 @@ var (
 	}
 )
 
-var changes = []Change{twiceTheWindow, dataInMemory, coreMore, coreLess, twiceTheBandwidth, producerMore, consumerMore}
+var changes = []Change{twiceTheWindow, dataInMemory, coreMore, coreLess, twiceTheDisk, twiceTheBandwidth, producerMore, consumerMore}
 
 // changeNamed returns the change of that name; ok is false if there is none.
 func changeNamed(name string) (_ Change, ok bool) {
@@ -104,6 +108,8 @@ func ChangesFor(cause string) (all []Change, why string) {
 		return []Change{dataInMemory}, ""
 	case "cpu-limit":
 		return []Change{coreMore}, ""
+	case "io-limit":
+		return []Change{twiceTheDisk}, ""
 	case "network":
 		return []Change{twiceTheBandwidth}, ""
 	case "cpu", "broker-thread", "affinity":

@@ -108,7 +108,7 @@ func TestAChangeChangesWhatItSays(t *testing.T) {
 
 func TestEveryCauseHasAChangeOrAReason(t *testing.T) {
 	for _, cause := range []string{
-		"", "generator", "latency", "broker", "producer-delay", "consumer-delay", "cpu-limit", "client", "broker-thread", "affinity", "cpu",
+		"", "generator", "latency", "broker", "producer-delay", "consumer-delay", "cpu-limit", "io-limit", "client", "broker-thread", "affinity", "cpu",
 		"disk", "memory", "network", "client-window", "client-send",
 	} {
 		all, why := ChangesFor(cause)

@@ -264,7 +264,7 @@ func TestAConsumersProcessThatDiesAbortsItsPoint(t *testing.T) {
 	}
 	for _, d := range records[0].Doubts {
 		if d.Code == "loss" {
-			t.Errorf("messages that nobody counted are called lost: %s", d.Text)
+			t.Errorf("messages that were not counted are called lost: %s", d.Text)
 		}
 	}
 	if !slices.ContainsFunc(records[0].Doubts, func(d store.Doubt) bool { return d.Code == doubt.Late.Code() }) {

@@ -166,7 +166,7 @@ func (m *meters) costClause(unmetered []provision.Missing) string {
 		}
 	}
 	if len(metered) > 0 { // so it is incomplete because of an unmetered address
-		return fmt.Sprintf("its cost is not known, since nobody meters %s (%s)", unmetered[0].Address, unmetered[0].Why)
+		return fmt.Sprintf("its cost is not known, since no agent meters %s (%s)", unmetered[0].Address, unmetered[0].Why)
 	}
 	return "its cost is not known"
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/docker/go-units"
+
 	"github.com/brokermark/brokermark/internal/clock"
 	"github.com/brokermark/brokermark/internal/provision"
 	"github.com/brokermark/brokermark/internal/remark"
@@ -25,6 +27,7 @@ const (
 	limitProducerDelay = "producer-delay" // the producers' own work on each message
 	limitConsumerDelay = "consumer-delay" // the consumers' own work on each message
 	limitCPULimit      = "cpu-limit"      // the cores that the spec's limits leave the broker
+	limitIOLimit       = "io-limit"       // the bytes per second that they leave it on its disk
 	limitNetwork       = "network"        // the bandwidth that the spec leaves a connection
 	limitClient        = "client"         // one goroutine of the client, or in a closed loop all of it
 	limitBrokerThread  = "broker-thread"  // one thread of the broker
@@ -41,6 +44,8 @@ const (
 	threadMost  = 0.9 // on a core. The kernel counts that exactly, but a thread of a broker at its limit waits now and then for a client
 	queuedLeast = 0.1 // without a core: less of it delays no thread for long
 	diskMost    = 0.9
+	ioMost      = 0.9
+	ioExceeded  = 1.2 // of its limit, on average
 	linkMost    = 0.9
 	memoryMost  = 0.2 // waiting for it is time that is lost
 	blockedMost = 0.5 // of the time of the producers: without waits for a free place they would have sent up to twice as much
@@ -59,6 +64,7 @@ type bottleneck struct {
 	users    remark.Remark
 	broker   float64 // cores that it used
 	cpuLimit float64 // cores that the spec leaves it; 0: no limit
+	ioLimit  float64 // bytes per second that the spec leaves it for reading, and as many for writing; 0: no limit
 	strain
 
 	client         string // how the client set the pace of a closed loop; empty: it did not
@@ -134,6 +140,7 @@ func (p bottleneck) candidates() []candidate {
 		{limitProducerDelay, p.preparing, busyApplication, fmt.Sprintf("the busiest producer worked on its messages for %s of the time", percent(p.preparing))},
 		{limitConsumerDelay, p.working, busyApplication, fmt.Sprintf("the busiest consumer worked on its messages for %s of the time", percent(p.working))},
 		ofCores(limitCPULimit, p.cpuLimit, fmt.Sprintf("the broker used %.2f of the %.2f cores that limits.broker.cpu leaves it", p.broker, p.cpuLimit)),
+		{limitIOLimit, p.ofIOLimit(), ioMost, fmt.Sprintf("the broker wrote or read %s/s of the %s/s that limits.broker.io leaves it", units.BytesSize(p.diskBytes), units.BytesSize(p.ioLimit))},
 		{limitNetwork, p.linkPassed, linkMost, fmt.Sprintf("a connection passed bytes at the bandwidth of the network that the spec asks for, for %s of the time", percent(p.linkPassed))},
 		stated(limitClient, p.client),
 		{limitClient, p.goroutineShare, p.goroutineMost, fmt.Sprintf("%s of the generator used %.2f of a core, all that one goroutine can", p.goroutine, p.goroutineShare)},
@@ -165,6 +172,15 @@ func (p bottleneck) candidates() []candidate {
 	)
 }
 
+// ofIOLimit is the share of its limit that the broker wrote, or read. The kernel writes some of it back later, and not on its account, so that more
+// than the limit shows that the limit didn't hold it back: that is 0.
+func (p bottleneck) ofIOLimit() float64 {
+	if p.ioLimit == 0 || p.diskBytes > ioExceeded*p.ioLimit {
+		return 0
+	}
+	return p.diskBytes / p.ioLimit
+}
+
 // percent is a share as text: "98 %".
 func percent(share float64) string { return fmt.Sprintf("%.0f %%", 100*min(1, share)) }
 
@@ -192,7 +208,7 @@ func (b *bench) bottleneckOf(t trial) bottleneck {
 	if s := t.Cost.Shares; s != nil {
 		p.inUse, p.users = b.coresInUseHere(t), b.usersHere(t)
 		if t.Cost.BrokerKnown {
-			p.broker, p.cpuLimit = s.Broker, b.cpuLimit()
+			p.broker, p.cpuLimit, p.ioLimit = s.Broker, b.cpuLimit(), float64(b.spec.Limits.Broker.IO)*float64(b.spec.Nodes)
 		}
 	}
 	return p
@@ -243,6 +259,7 @@ type strain struct {
 
 	disk         string  // the busiest one
 	diskWorked   float64 // it had something to do
+	diskBytes    float64 // bytes per second that the broker wrote or read, the higher of both
 	waitedIO     float64 // threads waited for disks, likewise for memory and for a core
 	waitedMemory float64
 	waitedCPU    float64
@@ -274,6 +291,7 @@ func strainBetween(from, to fullReading) strain {
 	read, knownRead := grown(from.broker.DiskReadBytes, to.broker.DiskReadBytes)
 	if !knownWritten || !knownRead || written+read > 0 {
 		disk, worked := after.waits.Busiest(before.waits)
+		s.diskBytes = float64(max(written, read)) / seconds(before.at, after.at)
 		s.disk, s.diskWorked, s.waitedIO = disk, share(worked), share(after.waits.IO-before.waits.IO)
 	}
 	return s

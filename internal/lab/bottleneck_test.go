@@ -34,6 +34,8 @@ func TestTheLimitAndTheNextOneAreNamed(t *testing.T) {
 		"a throttled disk":  {bottleneck{strain: strain{disk: "vda", diskWorked: 0.2, waitedIO: 0.93}}, "the limit: threads waited for a disk for 93 % of the time"},
 		"memory":            {bottleneck{strain: strain{waitedMemory: 0.3}}, "the limit: threads waited for memory for 30 % of the time"},
 		"limits.broker.cpu": {bottleneck{broker: 0.19, cpuLimit: 0.2}, "the limit: the broker used 0.19 of the 0.20 cores that limits.broker.cpu leaves it"},
+		"limits.broker.io":  {bottleneck{ioLimit: 1 << 20, strain: strain{diskBytes: 1 << 20, waitedIO: 0.9}, blocked: 1}, "the limit: the broker wrote or read 1MiB/s of the 1MiB/s that limits.broker.io leaves it"},
+		"written back":      {bottleneck{ioLimit: 1e6, strain: strain{diskBytes: 2e6}, blocked: 1}, "the limit: producers waited for a free place in the window for 100 % of their time"},
 		"the bandwidth":     {bottleneck{strain: strain{linkPassed: 0.98}, blocked: 1}, "the limit: a connection passed bytes at the bandwidth of the network that the spec asks for, for 98 % of the time"},
 		"affinity":          {bottleneck{broker: 0.97, cores: 2, strain: strain{allowed: 1}}, "the limit: the broker used 0.97 cores, and may run on 1"},
 		"all cores allowed": {cores(bottleneck{broker: 1.1, strain: strain{allowed: 2}}, 1.1), "nothing that was looked at was at its limit; nearest to it: the machine's 2 cores, of which broker (0.6) and generator (0.6) used 1.1"},
@@ -55,9 +57,9 @@ func TestTheLimitAndTheNextOneAreNamed(t *testing.T) {
 // A share at its threshold is not beyond it, and a rule that looks at nothing would pass the test above.
 func TestEveryCauseCanBeTheLimitAndIsExplained(t *testing.T) {
 	all := bottleneck{
-		generator: "g", latency: "l", client: "c", heldSeen: "h", held: 1, preparing: 1, working: 1, cores: 2, inUse: 2, broker: 1, cpuLimit: 1,
+		generator: "g", latency: "l", client: "c", heldSeen: "h", held: 1, preparing: 1, working: 1, cores: 2, inUse: 2, broker: 1, cpuLimit: 1, ioLimit: 1,
 		goroutineMost: 0.9, blocked: 1, sending: 1,
-		strain: strain{threadRan: 1, allowed: 1, diskWorked: 1, waitedMemory: 1, linkPassed: 1},
+		strain: strain{threadRan: 1, allowed: 1, diskWorked: 1, waitedMemory: 1, linkPassed: 1, diskBytes: 1},
 	}
 	page, err := os.ReadFile("../../docs/explain.md")
 	if err != nil {
@@ -72,7 +74,7 @@ func TestEveryCauseCanBeTheLimitAndIsExplained(t *testing.T) {
 			t.Errorf("docs/explain.md doesn't explain %s", c.cause)
 		}
 	}
-	if len(causes) != 15 {
+	if len(causes) != 16 {
 		t.Errorf("%d causes: %v", len(causes), causes)
 	}
 	if got := all.limits(); len(got) != 2 || got.Cause() != limitGenerator || got[1].Cause != limitLatency {

@@ -97,7 +97,7 @@ func (m *metering) addBroker(c *store.Cost, begin, end fullReading) {
 	if read, known := grown(begin.broker.DiskReadBytes, end.broker.DiskReadBytes); known {
 		c.BrokerDiskReadBytes = &read
 	}
-	if m.bench.broker.instance != nil { // where the data of other brokers is, nobody knows
+	if m.bench.broker.instance != nil { // where other brokers keep their data is not known
 		c.BrokerDataGrowthBytes = end.dataBytes - begin.dataBytes
 	}
 	if flushes, known := grown(begin.broker.flushes, end.broker.flushes); known && end.broker.flushGaps == begin.broker.flushGaps {

@@ -194,7 +194,7 @@ func (b *bench) doubtMissing(t trial, d *doubts) {
 // doubtGenerator adds doubts if the generator's lag, its pauses or its window shaped the figures.
 func (b *bench) doubtGenerator(t trial, d *doubts) {
 	measured := "end to end"
-	if b.spec.SubscriptionsPerTopic == 0 { // nobody receives
+	if b.spec.SubscriptionsPerTopic == 0 { // there are no consumers
 		measured = "of publishing"
 	}
 	if !b.spec.ClosedLoop() {

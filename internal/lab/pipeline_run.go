@@ -151,7 +151,7 @@ func (r *pipelineRun) measuredLatency(counted consumer.Stats) (hist.Snapshot, []
 
 // balance asks the consumer which rides are in its state, and compares them with those that the client posted in the
 // measured phase. For example, of 1,000 rides that were sent, 990 were accepted. 985 of these are counted, so 5
-// accepted rides are lost (LostAcked). Nobody knows what became of the 10 others: if 2 of them are counted, 987 are
+// accepted rides are lost (LostAcked). What became of the 10 others is not known: if 2 of them are counted, 987 are
 // received and 13 of 1,000 never came (Lost).
 //
 // Rides that are counted twice or corrupted are those of the warm-up, too: the consumer doesn't know which phase they

@@ -63,7 +63,7 @@ faults:
 		}
 	}})
 	if w.received < 1000 { // what a live view is made of
-		t.Errorf("whoever watched saw %d rides received", w.received)
+		t.Errorf("the watcher saw %d rides received", w.received)
 	}
 	b, p := r.Result.Books, r.Result.Pipeline
 	if !b.Balanced() || b.Due != 1600 || b.Acked != 1600 || b.Received != 1600 || b.LostAcked+b.Duplicated+b.Corrupted+b.Failed != 0 || b.Resent == 0 {
@@ -74,7 +74,7 @@ faults:
 	}
 	// The server stood still for 300 ms, and so did the broker.
 	if o := r.Result.Outage; o == nil || o.SampleNs != 50e6 || o.PublishNs < 200e6 || o.ReceiveNs < 200e6 || o.ReceiveNs > w.longest+2*o.SampleNs {
-		t.Errorf("the longest outages are %+v; whoever watched saw none received for %d ns at most", o, w.longest)
+		t.Errorf("the longest outages are %+v; the watcher saw none received for %d ns at most", o, w.longest)
 	}
 	if p.Response.Count() != 1600 || p.QueueMax == nil || len(p.Series) < 5 {
 		t.Errorf("%d response times, queue %v, %d ticks", p.Response.Count(), p.QueueMax, len(p.Series))

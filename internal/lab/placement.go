@@ -62,7 +62,7 @@ func spreadOnAgents(s study.Spec, agents int) error {
 	agentsSetting, placeSetting := fmt.Sprintf("--agents %d", agents), "place: "+s.Place.String()
 	if agents > 1 && s.Warmup.Auto && measuresForATime(s) { // the measured phase then begins when the warm-up happens to end
 		return driver.Unsupported(placeSetting,
-			"with warmup: auto nobody knows in time when the measured phase of the others begins; give it a time")
+			"with warmup: auto an agent doesn't learn in time when the measured phase of the others begins; give it a time")
 	}
 	if named := s.Place.Agents(); len(named) > 0 && len(named) != agents {
 		return driver.Unsupported(agentsSetting, "place names %d agents: %s", len(named), strings.Join(named, ", "))

@@ -73,6 +73,9 @@ func TestLimitsPlantedOnRealBrokersAreNamed(t *testing.T) {
 		"kafka, a slow network":          {slowNetwork("kafka"), "network", ""},
 		"rabbitmq, a slow network":       {slowNetwork("rabbitmq"), "network", ""},
 		"jetstream, a slow network":      {slowNetwork("jetstream"), "network", ""},
+		"kafka, a slow disk":             {slowDisk("kafka"), "io-limit", "limits.broker.io"},
+		"rabbitmq, a slow disk":          {slowDisk("rabbitmq"), "io-limit", "limits.broker.io"},
+		"jetstream, a slow disk":         {slowDisk("jetstream"), "io-limit", "limits.broker.io"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := runOnce(t, longSpec(t, func(s *study.Spec) {
@@ -91,6 +94,15 @@ func slowNetwork(broker string) func(*study.Spec) {
 	return func(s *study.Spec) {
 		s.Broker, s.InFlight.Messages = broker, 1000
 		s.Network.Broker.Bandwidth = 2 << 20
+		s.Drain = study.Duration(30 * time.Second)
+	}
+}
+
+// slowDisk lets 1 MiB/s be written, and has each message flushed before it is acknowledged: what is written back later isn't held back.
+func slowDisk(broker string) func(*study.Spec) {
+	return func(s *study.Spec) {
+		s.Broker, s.Persistence, s.InFlight.Messages = broker, "fsync", 1000
+		s.Limits.Broker.IO = 1 << 20
 		s.Drain = study.Duration(30 * time.Second)
 	}
 }

@@ -262,7 +262,7 @@ type neighbour struct {
 	axes          map[string]string // its values of the settings that the study varies
 	messageSize   float64           // mean, bytes
 	low, high     float64           // the bounds of its sustainable rate, messages per second
-	p99           int64             // latency at low, ns: end to end, or until the confirmation if nobody subscribes
+	p99           int64             // latency at low, ns: end to end, or until the confirmation if there are no subscriptions
 }
 
 // remember keeps the outcome of a search for points that come later. p99 is the latency at the lower bound, in ns.

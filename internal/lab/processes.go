@@ -172,8 +172,8 @@ func (b *bench) explainLoss(err error) error {
 // deathDelay is how long after its connections broke the death of a process may be reported.
 const deathDelay = time.Second
 
-// lateDeath returns the death of an instance, if one has been reported or is reported within deathDelay. in may be nil: nobody
-// reports the death of what was not started here.
+// lateDeath returns the death of an instance, if one has been reported or is reported within deathDelay. in may be nil: the
+// death of a broker that was not started here is not reported.
 func lateDeath(in *provision.Instance) (death provision.Death, died bool) {
 	if in == nil {
 		return provision.Death{}, false

@@ -42,7 +42,7 @@ func measurement(t trial, producersPerTopic int) store.Measurement {
 // them. They are nil if nothing was measured.
 func corrected(t trial) *store.Corrected {
 	service := t.Histograms.EndToEndService
-	if t.Measured.Expected == 0 { // nobody subscribes
+	if t.Measured.Expected == 0 { // there are no subscriptions
 		service = t.Histograms.Service
 	}
 	length := t.phaseSeconds()

@@ -71,8 +71,8 @@ func (t trial) sampledThroughput() (_ throughput, ok bool) {
 }
 
 // throughputWhileSending returns how many messages per second came through while the trial was sending: the slower of
-// confirming and receiving. If there are too few samples to tell, it is 0, as if nothing had come through: nobody
-// relies on what was not seen.
+// confirming and receiving. If there are too few samples to tell, it is 0, as if nothing had come through:
+// what was not seen is not relied on.
 func (b *bench) throughputWhileSending(t trial) float64 {
 	sampled, ok := t.sampledThroughput()
 	if !ok {
@@ -108,7 +108,7 @@ func (t trial) throughputUntilArrived(subscriptions int) (rate float64, ok bool)
 }
 
 // arrived returns how many messages had come through by a sample: the mean over the subscriptions, or those confirmed
-// if nobody subscribes.
+// if there are no subscriptions.
 func arrived(s worker.Sample, subscriptions int) float64 {
 	if subscriptions == 0 {
 		return float64(s.Count.Acked)
@@ -254,7 +254,7 @@ func dropsByNumber(l driver.Limit, out worker.Outcome) int64 {
 const nearlyAge = 0.9
 
 // dropsByAge returns how many deliveries of the measured phase a queue may have dropped because they had waited for too long:
-// all of them once the age was reached, since nobody knows which messages waited how long.
+// all of them once the age was reached, since it is not known how long each message waited.
 func dropsByAge(l driver.Limit, out worker.Outcome) int64 {
 	if l.AgeSetting == "" || float64(longestWait(out)) < nearlyAge*float64(l.Age) {
 		return 0

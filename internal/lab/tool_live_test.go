@@ -69,7 +69,7 @@ func TestMakersToolsDoWhatAPointAsksFor(t *testing.T) {
 				t.Errorf("%s is %v", c.latency, r.Result.Given[c.latency])
 			}
 			if lost := of("lost"); lost == lost {
-				t.Errorf("%v messages were lost, which nobody has counted", lost)
+				t.Errorf("%v messages were lost, which were not counted", lost)
 			}
 			if cost := r.Result.Cost; cost.GeneratorUserSeconds <= 0 || cost.GeneratorRSSBytes == 0 || cost.BrokerUserSeconds+cost.BrokerSystemSeconds <= 0 {
 				t.Errorf("the cost is %+v", cost)

@@ -47,7 +47,7 @@ func withTool(name string) study.Spec {
 	return natsSpec(func(s *study.Spec) { s.Generator = name })
 }
 
-// What a tool printed is kept as its own; what nobody counted is unknown, and not 0.
+// What a tool printed is kept as its own; what was not counted is unknown, and not 0.
 func TestTheFiguresOfAToolAreItsOwn(t *testing.T) {
 	t.Parallel()
 	r := runOnce(t, withTool("fake-ok"), lab.Options{Host: newHost(t)})

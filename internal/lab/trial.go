@@ -86,7 +86,7 @@ func (b *bench) runTrial(ctx context.Context, stage string, rate float64, load w
 	}
 }
 
-// latency returns the latency that goals bound: end to end, or until the confirmation if nobody subscribes.
+// latency returns the latency that goals bound: end to end, or until the confirmation if there are no subscriptions.
 func (b *bench) latency(t trial) hist.Snapshot {
 	if b.spec.SubscriptionsPerTopic == 0 {
 		return t.Histograms.Publish

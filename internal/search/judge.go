@@ -37,7 +37,7 @@ type Judgement struct {
 // example, 10,000/s were offered, and the backlog grew by 300/s: a Fail, as 1 % of the rate is allowed.
 type Evidence struct {
 	Rate          float64       // messages per second offered
-	Subscriptions int           // deliveries of each message; 0: nobody receives
+	Subscriptions int           // deliveries of each message; 0: there are no consumers
 	FullLength    bool          // a long trial: the backlog rule applies with its full strictness
 	Backlog       []Point       // in the measured phase, while messages were sent; by time
 	Missed        remark.Remark // by how much less came through than was offered; empty if no less did, or not clearly

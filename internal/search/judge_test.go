@@ -257,8 +257,8 @@ func TestServedIsTheRateWithoutLossAndGrowth(t *testing.T) {
 		{"a backlog that shrinks is no gain", with(func(e *Evidence) { e.Backlog = line(5, 1e6, -50, 0, nil) }), 1000},
 		{"a backlog that shrinks makes up for no loss", with(func(e *Evidence) { e.Books.Lost, e.Backlog = 500, line(5, 1e6, -50, 0, nil) }), 900},
 		{"nothing", with(func(e *Evidence) { e.Backlog = line(5, 0, 1e6, 0, nil) }), 0},
-		{"nobody receives", with(func(e *Evidence) { e.Subscriptions, e.Books.Expected = 0, 0 }), 1000},
-		{"growth of what nobody receives", with(func(e *Evidence) {
+		{"no subscription", with(func(e *Evidence) { e.Subscriptions, e.Books.Expected = 0, 0 }), 1000},
+		{"growth of what has no subscription", with(func(e *Evidence) {
 			e.Subscriptions, e.Books.Expected, e.Backlog = 0, 0, line(5, 0, 50, 0, nil)
 		}), 950},
 		{"no backlog known", with(func(e *Evidence) { e.Backlog = nil }), 1000},

@@ -40,7 +40,7 @@ func TestAServerThatCantBeUsedIsASentenceWithoutThePassword(t *testing.T) {
 		problem Problem
 		says    string
 	}{
-		{"nobody listens", "", func(u *url.URL) { u.Host = "127.0.0.1:1" }, Open, Unreachable, "can't be reached at 127.0.0.1:1: could not read it: "},
+		{"no server listens", "", func(u *url.URL) { u.Host = "127.0.0.1:1" }, Open, Unreachable, "can't be reached at 127.0.0.1:1: could not read it: "},
 		{"no such host", "", func(u *url.URL) { u.Host = "no-such-host.invalid" }, Open, Unreachable, "can't be reached at no-such-host.invalid:5432"},
 		{"no such database", "", func(u *url.URL) { u.Path = "/none" }, Open, BadURL, `has no database "none": create it with createdb`},
 		{"wrong password", "", func(u *url.URL) { u.User = url.UserPassword("team", pgtest.Password+"!") }, Open, Denied, `does not let user "team" in`},

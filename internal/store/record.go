@@ -170,8 +170,8 @@ type Agent struct {
 
 // Limit is a possible bottleneck of a load, and what was observed of it (docs/explain.md).
 type Limit struct {
-	// Cause is generator | latency | broker | producer-delay | consumer-delay | cpu-limit | client | broker-thread | affinity | cpu | disk |
-	// memory | client-window | client-send.
+	// Cause is generator | latency | broker | producer-delay | consumer-delay | cpu-limit | io-limit | network | client | broker-thread | affinity | cpu |
+	// disk | memory | client-window | client-send.
 	Cause   string `json:"cause"`
 	Seen    string `json:"seen"`              // a clause with the figures: "one thread of the broker, redis-server, at 98 % of a core"
 	Reached bool   `json:"reached,omitempty"` // false: it is only the nearest to its limit of all that were checked

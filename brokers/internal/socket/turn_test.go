@@ -88,7 +88,7 @@ func TestDialingGivesAConnectionOrClosesIt(t *testing.T) {
 	}
 	_ = plain.Close()
 	if c, err := Dial(t.Context(), "127.0.0.1:1", trusting); err == nil || c != nil {
-		t.Errorf("%v, %v where nobody listens", c, err)
+		t.Errorf("%v, %v where no server listens", c, err)
 	}
 }
 

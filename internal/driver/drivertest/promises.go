@@ -169,7 +169,7 @@ func (r *run) pausedBroker(t *testing.T, g driver.Guarantee) {
 			t.Errorf("Send to a paused broker had not returned after %v", cancelBound)
 		}
 	})
-	t.Run("what nobody is to acknowledge is completed when it is handed over, all else by the broker", func(t *testing.T) {
+	t.Run("without acknowledgements a message is completed when it is handed over, otherwise by the broker", func(t *testing.T) {
 		if handed := eventually(handOver, func() bool { return p.slots.outstanding() == 0 }); handed != (g.Acks == driver.AcksNone) {
 			t.Errorf("acks: %s, and %d messages to a paused broker are without an outcome after %v", g.Acks, p.slots.outstanding(), handOver)
 		}

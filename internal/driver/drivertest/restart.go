@@ -169,7 +169,7 @@ func (s *session) requireRestarted(t *testing.T, sendErr error) {
 			testkit.Without(t, "order was not asked for")
 		}
 		if s.guarantee.Delivery == driver.AtMostOnce {
-			testkit.Without(t, "what a lost connection had taken, and nobody waits for, may come after what the next one brings")
+			testkit.Without(t, "messages that a lost connection had taken, without waiting for an acknowledgement, may come after those of the next one")
 		}
 		for _, row := range s.tallies {
 			if late := row[0].late; late > 0 {

@@ -28,7 +28,7 @@ type topology struct {
 
 var topologies = []topology{
 	{"1 to 1", shape{topics: 1, subscriptions: 1, consumers: 1}, 1, perTopic},
-	{"nobody receives", shape{topics: 1}, 1, perTopic},
+	{"no subscription", shape{topics: 1}, 1, perTopic},
 	{"1 to N: each message goes to one of the consumers of a queue", shape{topics: 1, subscriptions: 1, consumers: several}, 1, perTopic},
 	{"N to 1", shape{topics: 1, subscriptions: 1, consumers: 1}, several, perTopic},
 	{"N to M", shape{topics: 1, subscriptions: 1, consumers: several}, several, perTopic},
@@ -116,7 +116,7 @@ func (r *run) makesNothing(t *testing.T, g driver.Guarantee) {
 		t.Fatalf("setup: %v", err)
 	}
 	if held > 0 {
-		t.Errorf("%d messages waited in subscriptions that nobody but Setup with Existing can have made", held)
+		t.Errorf("%d messages waited in subscriptions that only Setup with Existing can have made", held)
 	}
 }
 
