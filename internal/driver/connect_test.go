@@ -99,8 +99,8 @@ func TestAFailedConnectionIsExplained(t *testing.T) {
 		want    driver.Obstacle
 		says    string
 	}{
-		"no server listens":                     {vanishing, nil, io.EOF, driver.Unreachable, "is unreachable: connection refused"},
-		"no server listens, TLS":                {vanishing, trusting, io.EOF, driver.Unreachable, "is unreachable: connection refused"},
+		"no server listens":                  {vanishing, nil, io.EOF, driver.Unreachable, "is unreachable: connection refused"},
+		"no server listens, TLS":             {vanishing, trusting, io.EOF, driver.Unreachable, "is unreachable: connection refused"},
 		"plain client, TLS port":             {listen(t, secured(open)), nil, io.EOF, driver.TLSMismatch, "this port speaks TLS, but TLS was not asked for"},
 		"plain client, mutual port":          {listen(t, secured(mutual)), nil, io.EOF, driver.TLSMismatch, "this port speaks TLS"},
 		"plain client, mutual port, TLS 1.2": {listen(t, secured(older)), nil, io.EOF, driver.TLSMismatch, "this port speaks TLS"},

@@ -67,7 +67,7 @@ func TestAProcessIsFoundByTheSocketItListensOn(t *testing.T) {
 			[]fakeProcess{{pid: 50, name: "main", sockets: []int{71}}, {pid: 51, parent: 50, name: "work", sockets: []int{71}}},
 			"main, process 50; work, process 51",
 		},
-		"no server listens":      {[]string{"0100007F:1628 01 0 71", "0100007F:1629 0A 0 71"}, nil, []fakeProcess{{pid: 50, name: "x", sockets: []int{71}}}, "no socket of this network namespace listens on it"},
+		"no server listens":   {[]string{"0100007F:1628 01 0 71", "0100007F:1629 0A 0 71"}, nil, []fakeProcess{{pid: 50, name: "x", sockets: []int{71}}}, "no socket of this network namespace listens on it"},
 		"at another address":  {[]string{"0500A8C0:1628 0A 0 71"}, nil, []fakeProcess{{pid: 50, name: "x", sockets: []int{71}}}, "no socket of this network namespace listens on it"},
 		"of another user":     {[]string{"0100007F:1628 0A 0 71"}, nil, []fakeProcess{{pid: 50, name: "x"}}, "its socket belongs to the user root, whose processes can't be looked into"},
 		"published by docker": {[]string{"0100007F:1628 0A 0 71"}, nil, []fakeProcess{{pid: 50, name: "docker-proxy", sockets: []int{71}}}, "docker-proxy listens on it, which passes everything on"},

@@ -32,7 +32,7 @@ func TestAnUntrustedDocumentRunsNothingAndSendsNoSecretOfThisMachine(t *testing.
 		"a log file":                    {"broker: nats\nserver: {logfile: /home/me/.bashrc}", settings},
 		"in capitals":                   {"broker: nats\nserver: {LOGFILE: x}", settings},
 		"a listener":                    {"broker: nats\nserver: {websocket.port: 8080}", settings},
-		"an unknown setting":   {"broker: nats\nserver: {brand.new: 1}", settings},
+		"an unknown setting":            {"broker: nats\nserver: {brand.new: 1}", settings},
 		"on an axis":                    {"broker: redis\naxes: {server.loadmodule: [/tmp/x.so, /tmp/y.so]}", settings},
 		"a path":                        {"broker: kafka\nserver: {compression.type: ../x}", `f.yaml:2: server.compression.type: "../x" may be a path, an address or an expression; if you trust the document, say --trust-spec`},
 		"an address":                    {"broker: kafka\nserver: {compression.type: 'http://h'}", "server.compression.type: "},
