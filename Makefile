@@ -12,7 +12,8 @@ GOTESTSUM := gotest.tools/gotestsum@v1.13.0
 # Tests that judge time have the machine for themselves, one package at a time (in a package, t.Parallel marks those that judge none:
 # they begin when the others have ended). Those that wait for brokers and other processes run several at a time; those that take longest
 # begin first. A neighbour that held the processor may fail both, so a test that fails runs again, twice at most, and is reported at the
-# end; whole, since parts of a contract build on each other. All others run once. A data race fails at once.
+# end; whole, since parts of a contract build on each other. All others run once, and collect garbage less often: that took a quarter of
+# their processor time. A data race fails at once.
 MEASURING := ./internal/busiest ./internal/clock ./internal/lab ./internal/schedule ./internal/worker ./brokers/sim
 CONCURRENT := $(filter-out ./internal/busiest,$(MEASURING)) ./internal/agent ./internal/driver/... ./internal/fleet ./internal/hist ./internal/measure ./internal/provision ./internal/watch
 LONGEST  := ./internal/cli ./brokers/kafka ./brokers/rabbitmq ./brokers/jetstream ./internal/fleet ./internal/page ./brokers/pulsar ./brokers/redis \
@@ -59,15 +60,15 @@ quick: ## no broker, no network, nothing installed: for every change
 
 test: export BROKERMARK_LIVE = 1
 test: web ## the whole test ladder; the tests install and start the real brokers themselves
-	$(call TESTS,measuring,$(MEASURING),$(AGAIN)) -p 1 -parallel 3; one=$$?; \
+	$(call TESTS,measuring,$(MEASURING),$(AGAIN)) -p 1 -parallel 4; one=$$?; \
 	$(call TESTS,waiting,$(WAITING),$(AGAIN)) -p 4; two=$$?; \
-	$(call TESTS,plain,$(PLAIN)) -p 4; three=$$?; \
+	export GOGC=400; $(call TESTS,plain,$(PLAIN)) -p 4; three=$$?; \
 	$(LADDER) bin/tests-{measuring,waiting,plain}.json && exit $$((one + two + three))
 
 proof: export BROKERMARK_LIVE = 1
 proof: export BROKERMARK_LONG = 1
 proof: web ## all that takes long, too: older versions, clusters of JVMs, random endings, fuzzing, and what else is made here
-	$(call TESTS,measuring,$(MEASURING),$(AGAIN)) -timeout 60m -p 1 -parallel 3; one=$$?; \
+	$(call TESTS,measuring,$(MEASURING),$(AGAIN)) -timeout 60m -p 1 -parallel 4; one=$$?; \
 	$(call TESTS,waiting,$(WAITING),$(AGAIN)) -timeout 150m -p 3; two=$$?; \
 	$(call TESTS,plain,$(PLAIN)) -timeout 60m -p 4; three=$$?; \
 	$(LADDER) bin/tests-{measuring,waiting,plain}.json && exit $$((one + two + three))
@@ -81,6 +82,7 @@ race: web ## what runs in several goroutines, under the race detector, without w
 	$(call TESTS,race,$(filter-out $(PURE),$(CONCURRENT)),$(AGAIN)) -p 3 -parallel 4 -race -short; one=$$?; \
 	$(LADDER) bin/tests-race.json && exit $$one
 
+lint: export GOGC = 400
 lint: web
 	test -z "$$($(GO) run $(GOFUMPT) -l . | tee /dev/stderr)"
 	$(GO) vet ./...

@@ -37,7 +37,10 @@ func TestServerAlone(t *testing.T) {
 	t.Run("server settings reach the server", func(t *testing.T) { serverSettings(t, in, target) })
 	t.Run("every subscription receives all of a partitioned topic once, in the order promised", func(t *testing.T) { topologies(t, target) })
 	t.Run("the broker drops repeats with exactly-once only", func(t *testing.T) { repeats(t, target) })
-	t.Run("guarantees hold through kill and restart", func(t *testing.T) { throughKillAndRestart(t, in, target) })
+	t.Run("guarantees hold through kill and restart", func(t *testing.T) {
+		testkit.Long(t)
+		throughKillAndRestart(t, in, target)
+	})
 	s := livetest.SuiteOn(t, in,
 		livetest.Guarantee(driver.ExactlyOnce, driver.Log, driver.AcksQuorum, driver.Ordered),
 		livetest.Guarantee(driver.AtLeastOnce, driver.Fsync, driver.AcksLeader, driver.Unordered),

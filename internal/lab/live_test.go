@@ -245,6 +245,7 @@ func TestAPauseShowsInTheLatencyOfMessagesThatWaited(t *testing.T) {
 }
 
 func TestAOneSecondPauseOfKafkaGivesTheExpectedQuantiles(t *testing.T) {
+	testkit.Long(t)
 	h := sharedHost(t)
 	if _, err := h.Install(t.Context(), "kafka", ""); err != nil {
 		t.Fatal(err)

@@ -100,13 +100,14 @@ func checkASingleStop(t *testing.T, s study.Spec, o lab.Options) {
 	}
 }
 
-func TestASingleStopOfTheGeneratorIsBlamedOnNobody(t *testing.T) {
+func TestASingleStopOfTheGeneratorIsNotBlamedOnTheBroker(t *testing.T) {
 	testkit.Long(t)
 	checkASingleStop(t, simSpec(func(s *study.Spec) { setRate(s, 1000, 15*time.Second) }), lab.Options{})
 }
 
 // The broker runs in a process of its own, and goes on meanwhile.
 func TestASingleStopOfTheGeneratorIsNotBlamedOnARealBroker(t *testing.T) {
+	testkit.Long(t)
 	checkASingleStop(t, parseSpec(t, `
 broker: nats
 delivery: at-most-once
