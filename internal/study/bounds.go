@@ -22,6 +22,8 @@ const (
 	maxClients  = 1 << 22 // as many as an identity can hold, see docs/method.md
 	maxNodes    = 99
 	maxMessages = 1e12
+
+	maxObjectives = 1000 // more than there are metrics
 )
 
 // mostOfSetting is the largest value of a setting, by its path.
@@ -71,6 +73,9 @@ var numbers = sync.OnceValue(func() (all []leaf) {
 func (s Spec) Beyond() string {
 	if c := s.ConsumerPerSubscription; len(c) > 1 && len(c) != s.SubscriptionsPerTopic {
 		return fmt.Sprintf("consumerPerSubscription is of %d subscriptions; subscriptionsPerTopic is %d", len(c), s.SubscriptionsPerTopic)
+	}
+	if n := len(s.Objectives); n > maxObjectives {
+		return fmt.Sprintf("objectives are %d; allowed: %d", n, maxObjectives)
 	}
 	spec := reflect.ValueOf(s)
 	for _, l := range numbers() {

@@ -239,6 +239,13 @@ func TestNoNumberOfASpecIsWithoutABound(t *testing.T) {
 	if what := spec.Beyond(); what != "" || numbers < 60 {
 		t.Errorf("of %d numbers: %s", numbers, what)
 	}
+	spec.Objectives = Objectives{}
+	for i := range maxObjectives + 1 {
+		spec.Objectives[strings.Repeat("a", i+1)] = 1
+	}
+	if what := spec.Beyond(); what != "objectives are 1001; allowed: 1000" {
+		t.Errorf("%q of 1001 objectives", what)
+	}
 	for path := range mostOfSetting {
 		if setting, _, _ := strings.Cut(path, "."); !slices.Contains(layout().groups[""], setting) {
 			t.Errorf("a bound of no setting: %s", path)

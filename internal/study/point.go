@@ -65,9 +65,6 @@ func (s *Study) Axes() []Axis {
 	return out
 }
 
-// enoughWrong is the number of problems after which expansion stops.
-const enoughWrong = 50
-
 // Points expands the study: every combination of its axes and every explicit point, completed by defaults and
 // validated, in the order written; of equal points the first. It reads payload files. What is wrong comes together, as
 // *Errors.
@@ -116,7 +113,7 @@ func (e *expansion) sweep(w sweep) {
 
 // combine makes the points of all combinations that begin with the choices of the first axes.
 func (e *expansion) combine(w sweep, chosen []choice) {
-	if len(e.found) >= enoughWrong {
+	if e.enough() {
 		return
 	}
 	if len(chosen) == len(w.axes) {

@@ -56,6 +56,8 @@ type problems struct {
 	seen  map[Problem]bool
 	notes []string // how something was read that others mean in another way
 	made  int      // values that a document stands for beside those that are written in it; see decoder.spend
+
+	compared int // values and rules with conditions, see decoder.checkRules
 }
 
 // note adds a note, once.
@@ -75,6 +77,11 @@ func (ps *problems) add(at place, path, format string, args ...any) {
 		ps.found = append(ps.found, p)
 	}
 }
+
+// enoughWrong is the number of problems after which no more are looked for where each takes long to say: it may list all that is allowed.
+const enoughWrong = 50
+
+func (ps *problems) enough() bool { return len(ps.found) >= enoughWrong }
 
 // err is nil without problems; problems are in the order of lines, those without a line last.
 func (ps *problems) err() error {

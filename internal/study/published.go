@@ -175,6 +175,9 @@ func (d decoder) column(n *yaml.Node, full, what string) (c Column) {
 func (s *Study) CheckMetrics(wrong func(metric, unit string) string) error {
 	var found problems
 	for _, m := range s.metrics {
+		if found.enough() {
+			break
+		}
 		if text := wrong(m.key, m.unit); text != "" {
 			found.add(m.at, m.path, "%s", text)
 		}
@@ -199,13 +202,16 @@ func (s *Study) curves(e Exhibit) bool {
 // checkExperiment refuses experiments and axes that the study doesn't have.
 func (s *Study) checkExperiment(d decoder, at place, full, experiment string, axes []string) {
 	i := s.sweep(experiment)
-	if i < 0 {
+	switch {
+	case d.enough():
+		return
+	case i < 0:
 		d.add(at, full+".experiment", "no experiment %q; allowed: %s", experiment, strings.Join(s.Experiments(), ", "))
 		return
 	}
 	there := axisNames(s.sweeps[i])
 	for _, name := range axes {
-		if name != "" && !slices.Contains(there, canonical(name)) { // an error has reported that it is missing
+		if name != "" && !d.enough() && !slices.Contains(there, canonical(name)) { // an error has reported that it is missing
 			d.add(at, full, "the experiment %q has no axis %q; it has %s", experiment, name, cmp.Or(strings.Join(there, ", "), "none"))
 		}
 	}

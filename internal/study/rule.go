@@ -8,13 +8,26 @@ import (
 	"github.com/brokermark/brokermark/internal/suggest"
 )
 
+// maxCompared bounds what the conditions of all rules are compared with: each takes some 50 ns.
+const maxCompared = 50_000_000
+
 // checkRules refuses conditions on an axis that no sweep has, or on a choice or value that no sweep's axis has: such a rule would
 // silently exclude nothing. Rules that sweeps share may name an axis of one of them, or a value of the study's own axes (common)
 // that every sweep replaces.
+// Rules that would take more than maxCompared comparisons are refused, too.
 func (d decoder) checkRules(excluding, sweeps []sweep, common []axis) {
 	type said struct { // by one rule, which several sweeps may have
 		at   place
 		path string
+	}
+	work := 0 // of one condition, at most
+	for _, w := range slices.Concat(sweeps, excluding) {
+		for _, a := range w.axes {
+			work += len(a.values)
+		}
+		for _, r := range w.exclude {
+			work += len(r)
+		}
 	}
 	checked := map[said]bool{}
 	for _, w := range excluding {
@@ -24,6 +37,10 @@ func (d decoder) checkRules(excluding, sweeps []sweep, common []axis) {
 				continue
 			}
 			checked[one] = true
+			if d.compared += work; d.compared > maxCompared {
+				d.add(c.at, c.path, "with this the rules are too many for so many sweeps, values and rules")
+				return
+			}
 			if c.name != "" {
 				d.checkChoices(c, sweeps)
 				continue
@@ -48,7 +65,7 @@ func (d decoder) checkValues(c condition, sweeps []sweep) {
 				there[key][label] = true
 			}
 		}
-		if !free[key] && len(there[key]) > 0 && !there[key][labelOf(wanted)] && len(d.found) < enoughWrong {
+		if !free[key] && len(there[key]) > 0 && !there[key][labelOf(wanted)] && !d.enough() {
 			d.add(c.at, c.path, "%s is not one of %s", labelOf(wanted), strings.Join(inOrder[key], ", "))
 		}
 	}
@@ -118,7 +135,7 @@ func (d decoder) checkChoices(c condition, sweeps []sweep) {
 	slices.Sort(there)
 	there = slices.Compact(there)
 	for _, label := range c.labels {
-		if !slices.Contains(there, label) && len(d.found) < enoughWrong {
+		if !slices.Contains(there, label) && !d.enough() {
 			d.add(c.at, c.path, "%q is not one of %s%s", label, strings.Join(there, ", "), suggest.DidYouMean(label, there))
 		}
 	}

@@ -190,7 +190,7 @@ func (d decoder) scaled(w sweep, all, own part) sweep {
 		}
 	}
 	for _, a := range own.axes {
-		if indexOf(w.axes, a.name) < 0 {
+		if indexOf(w.axes, a.name) < 0 && !d.enough() {
 			d.add(a.at, a.full, "%s has no such axis; it has %s", w.name, strings.Join(axisNames(w), ", "))
 		}
 	}
@@ -202,6 +202,9 @@ func axisNames(w sweep) []string { return texts(w.axes, func(a axis) string { re
 // kept are the values of an axis that a scale keeps: choices by their names, settings by their values.
 func (d decoder) kept(a axis, chosen scaledAxis) (out []choice) {
 	for _, item := range chosen.items {
+		if d.enough() {
+			return out
+		}
 		if !a.named {
 			if set := d.settings(item, item, chosen.path, strings.TrimSuffix(chosen.full, "."+chosen.path), nil); len(set) > 0 {
 				out = append(out, choice{labelOf(set), set})

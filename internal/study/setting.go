@@ -39,11 +39,14 @@ func (l layer) find(path string) (setting, bool) {
 	return setting{}, false
 }
 
-// weight is the number of settings, where a long one counts as several.
+// weight is the number of settings, where a long one, or a list, counts as several.
 func (l layer) weight() (settings int) {
 	for _, s := range l {
 		text, _ := s.value.(string)
 		settings += weight(s.path + text)
+		if list := reflect.ValueOf(s.value); list.Kind() == reflect.Slice {
+			settings += list.Len()
+		}
 	}
 	return settings
 }

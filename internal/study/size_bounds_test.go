@@ -25,6 +25,10 @@ func TestALongDocumentIsReadOrRefusedSoon(t *testing.T) {
 		doc, says string
 	}{
 		"equal values":  {"measure: curve\ncurve.rates: [" + many(1_500_000, func(int) string { return "1" }) + "]", "f.yaml: 1500000 values or lines; allowed: 200000"},
+		"other lines":   {"measure: curve\rcurve.rates:\r" + strings.Repeat("- 1\r", 400_000) + strings.Repeat("- 1\u0085", 300_000), "f.yaml: 700002 values or lines; allowed: 200000"},
+		"wide letters":  {"\xff\xfea\x00:\x00 \x001\x00", "f.yaml: UTF-16; allowed: UTF-8"},
+		"lines of two":  {strings.Repeat("\r\n", 190_000) + "topics: 1", ""},
+		"tags":          {strings.ReplaceAll(many(190_000, func(i int) string { return fmt.Sprintf("%%TAG !a%06d! x", i) }), ",", "\n") + "\n---\ntopics: 1", "f.yaml: 190000 lines begin with %; allowed: 100"},
 		"lines":         {"topics: 1\n" + strings.Repeat("\n", 300_000), "f.yaml: 300001 values or lines; allowed: 200000"},
 		"rates":         {"measure: curve\ncurve.rates: [" + many(150_000, number) + "]", "f.yaml:2: curve.rates: 150000 elements; allowed: 10000"},
 		"as many rates": {"measure: curve\ncurve.rates: [" + many(10_000, number) + "]", ""},
@@ -40,6 +44,22 @@ func TestALongDocumentIsReadOrRefusedSoon(t *testing.T) {
 		"no values of a rule": {"axes: {load.rate: [" + many(10_000, number) + "]}\nexclude: [{load.rate: [" + many(10_000, func(i int) string { return fmt.Sprint(i + 100_000) }) + "]}]", "100000 is not one of 1000, 1001"},
 		"no names of a rule": {"axes: {x: [" + many(10_000, func(i int) string { return fmt.Sprintf("{name: a%d, set: {load.rate: %d}}", i, i+5) }) + "]}\nexclude: [{x: [" +
 			many(10_000, func(i int) string { return fmt.Sprintf("b%d", i) }) + "]}]", `"b0" is not one of a0`},
+		"conditions": {"exclude: [" + many(100, func(int) string {
+			return "{" + many(400, func(i int) string { return fmt.Sprintf("server.a%d: 1", i) }) + "}"
+		}) + "]", "with this the rules are too many for so many sweeps, values and rules"},
+		"names that a scale has": {"axes: {x: [" + many(5_000, func(i int) string { return fmt.Sprintf("{name: a%d%0200d, set: {load.rate: %d}}", i, 0, i+5) }) + "]}\n" +
+			"scales: {small: {axes: {x: [" + many(5_000, func(i int) string { return fmt.Sprintf("b%d%020d", i, 0) }) + "]}}}", "is not one of a0"},
+		"axes of a scale": {"axes: {" + many(200, func(i int) string { return fmt.Sprintf("a%d%0200d: [{name: x, set: {server.a%d: 1}}]", i, 0, i) }) + "}\n" +
+			"sweeps: [" + many(200, func(i int) string { return fmt.Sprintf("{name: s%d}", i) }) + "]\nscales: {small: {sweeps: {" + many(200, func(i int) string {
+			return fmt.Sprintf("s%d: {axes: {%s}}", i, many(200, func(i int) string { return fmt.Sprintf("b%d: [1]", i) }))
+		}) + "}}}", "no such axis; it has a0"},
+		"axes of exhibits": {"sweeps: [{name: s, axes: {" + many(200, func(i int) string { return fmt.Sprintf("a%d%0200d: [{name: x, set: {server.a%d: 1}}]", i, 0, i) }) + "}}]\n" +
+			"exhibits: [" + many(15, func(int) string {
+			return "{title: t, experiment: s, rows: r, columns: [lost], where: {" + many(9_000, func(i int) string { return fmt.Sprintf("b%d: 1", i) }) + "}}"
+		}) + "]", "has no axis"},
+		"goals":               {"sustainable.goals: [" + many(201, func(i int) string { return fmt.Sprintf("{latency: %dms}", i+1) }) + "]", "f.yaml:1: sustainable.goals: 201 goals; allowed: 200"},
+		"lists of points":     {"measure: curve\ncurve.rates: {from: 1000, to: 10999, step: 1}\naxes: {topics: {from: 1, to: 1000, step: 1}}", "f.yaml: axes: 1000 points of 10003 settings each; allowed: 5000000 settings in all"},
+		"faults":              {"duration: 1h\nload.rate: 100\nfaults: [" + many(201, func(i int) string { return fmt.Sprintf("{at: %ds, do: kill, node: 1, for: 1s}", i*2) }) + "]", "f.yaml:3: faults: 201; allowed: 200"},
 		"aliases":             {"points:\n- &p {" + many(9_000, func(i int) string { return fmt.Sprintf("client.a%d: 1", i) }) + "}\n" + strings.Repeat("- *p\n", 90_000), "f.yaml: more than 200000 values where each alias stands for its anchor; allowed: 200000"},
 		"an anchor in itself": {"base: &b {client: *b}", "f.yaml: more than 200000 values where each alias stands for its anchor"},
 		"wide points":         {"client: {" + many(5_000, func(i int) string { return fmt.Sprintf("a%d: 1", i) }) + "}\naxes: {load.rate: {from: 1, to: 10000, step: 1}}", "f.yaml: axes: 10000 points of 5001 settings each; allowed: 5000000 settings in all"},

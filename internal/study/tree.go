@@ -23,8 +23,13 @@ func Tree(name string, data []byte) (*yaml.Node, error) {
 	if len(data) > maxDocument {
 		return nil, refusal(name, 0, "larger than %s: that is no study", Size(maxDocument))
 	}
-	if n := bytes.Count(data, []byte(",")) + bytes.Count(data, []byte("\n")); n > maxValues {
-		return nil, refusal(name, 0, "%d values or lines; allowed: %d", n, maxValues) // each takes about 500 bytes
+	switch values, directives := counted(data); {
+	case bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")):
+		return nil, refusal(name, 0, "UTF-16; allowed: UTF-8")
+	case values > maxValues:
+		return nil, refusal(name, 0, "%d values or lines; allowed: %d", values, maxValues) // each takes about 500 bytes
+	case directives > maxDirectives:
+		return nil, refusal(name, 0, "%d lines begin with %%; allowed: %d", directives, maxDirectives)
 	}
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	var doc, second yaml.Node
@@ -56,6 +61,21 @@ func Tree(name string, data []byte) (*yaml.Node, error) {
 		return nil, err
 	}
 	return root, nil
+}
+
+// maxDirectives bounds those of YAML: its parser compares each with every other one, and with every tag.
+const maxDirectives = 100
+
+// counted counts the commas and lines of a document, and its lines that may be directives. YAML ends lines by five characters.
+func counted(data []byte) (values, directives int) {
+	if bytes.HasPrefix(data, []byte("%")) {
+		directives++
+	}
+	for _, end := range []string{"\n", "\r", "\u0085", "\u2028", "\u2029"} {
+		values += bytes.Count(data, []byte(end))
+		directives += bytes.Count(data, []byte(end+"%"))
+	}
+	return values + bytes.Count(data, []byte(",")) - bytes.Count(data, []byte("\r\n")), directives
 }
 
 // Plain returns the value of a Tree's node: scalars, lists, and mappings with string keys. Keys of a mapping are unique.

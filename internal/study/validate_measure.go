@@ -164,6 +164,10 @@ func (v *validator) goals(list []SearchGoal) {
 	if !v.given.has("sustainable.goals") {
 		return
 	}
+	if len(list) > maxParts { // each is compared with every other one
+		v.fail("sustainable.goals", "%d goals; allowed: %d", len(list), maxParts)
+		return
+	}
 	if len(list) == 0 {
 		v.fail("sustainable.goals", "no goal; allowed: a list of {latency, quantile}, {} for one without a bound")
 	}
@@ -225,6 +229,10 @@ func (v *validator) once(path string, list []float64) {
 func (v *validator) faults() {
 	if len(v.spec.Attach) > 0 {
 		return // refused as an unknown fault
+	}
+	if len(v.spec.Faults) > maxParts { // each is compared with every other one
+		v.fail("faults", "%d; allowed: %d", len(v.spec.Faults), maxParts)
+		return
 	}
 	for i, f := range v.spec.Faults {
 		v.fault(f, v.spec.Faults[:i], v.spec.Faults[i+1:])
