@@ -21,6 +21,9 @@ func Parse(name string, data []byte) ([]Claim, error) {
 	var claims []Claim
 	for _, list := range newNode(found, root, "").entries("claims") {
 		for _, item := range list.items() {
+			if found.enough() {
+				break
+			}
 			item.found = &problems{file: name} // of this claim
 			c := readClaim(item)
 			found.list = append(found.list, item.found.list...)
@@ -41,6 +44,9 @@ type problems struct {
 	file string
 	list []study.Problem
 }
+
+// enough reports whether no more are looked for: some take long to say.
+func (p *problems) enough() bool { return len(p.list) >= 50 }
 
 func (p *problems) add(line int, path, format string, args ...any) {
 	p.list = append(p.list, study.Problem{File: p.file, Line: line, Path: path, Text: fmt.Sprintf(format, args...)})

@@ -3,6 +3,7 @@ package claim_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/brokermark/brokermark/internal/claim"
 )
@@ -155,5 +156,17 @@ func TestWithinIsAShare(t *testing.T) {
 		if _, err := claim.Parse("c.yaml", []byte("claims: [{id: 1, says: s, where: w, metric: lost, threshold: {expect: "+bounds+"}}]")); err == nil {
 			t.Errorf("%s is taken", bounds)
 		}
+	}
+}
+
+func TestMetricsThatDoNotExistTakeNoLongTimeToSay(t *testing.T) {
+	const claims, each = 10, 2_000
+	text := "claims:\n" + strings.Repeat("- {id: a, says: b, where: c, all: ["+strings.Repeat("{threshold: {metric: nosuchmetric, expect: {from: 1}}}, ", each)+"]}\n", claims)
+	began := time.Now()
+	if _, err := claim.Parse("claims.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), "unknown metric") {
+		t.Errorf("%.200v", err)
+	}
+	if took := time.Since(began); took > 10*time.Second { // minutes where each is compared with all metrics
+		t.Errorf("it took %s", took)
 	}
 }

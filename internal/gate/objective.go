@@ -135,7 +135,13 @@ func (e *badObjective) judgeLoad(l load) Verdict {
 	v := l.ending
 	v.Condition = strings.TrimSpace(e.metric + " " + fmt.Sprint(e.bound))
 	if v.Outcome == Passed {
-		v.Outcome, v.Unusable, v.Text = Failed, true, "this version can't read the objective: "+e.err.Error()
+		var why string
+		if unknown, ok := errors.AsType[*results.ErrUnknownMetric](e.err); ok {
+			why = fmt.Sprintf("unknown metric %q", unknown.Name) // to look for the closest takes long, and is of no use
+		} else {
+			why = e.err.Error()
+		}
+		v.Outcome, v.Unusable, v.Text = Failed, true, "this version can't read the objective: "+why
 	}
 	return v
 }

@@ -1,8 +1,10 @@
 package gate_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/brokermark/brokermark/internal/gate"
 	"github.com/brokermark/brokermark/internal/results"
@@ -101,6 +103,25 @@ func TestAnObjectiveThatThisVersionCannotReadIsNotPassedOver(t *testing.T) {
 	}
 	if n := gate.Failures(verdicts); n != 1 {
 		t.Errorf("%d failures, want 1", n)
+	}
+}
+
+func TestObjectivesThatThisVersionCannotReadTakeNoLongTimeToSay(t *testing.T) {
+	record := store.Record{Repetition: 1, Status: store.OK, Result: &store.Result{}, Spec: study.Spec{Broker: "a", Measure: "count", Objectives: study.Objectives{}}}
+	for i := range 200 {
+		record.Spec.Objectives[fmt.Sprintf("e2e_regret%d", i)] = 1
+	}
+	var records []store.Record
+	for i := range 50 {
+		record.PointID = fmt.Sprint("a", i)
+		records = append(records, record)
+	}
+	began := time.Now()
+	if n := gate.Failures(gate.JudgeObjectives(results.Of(records))); n != 50*200 {
+		t.Errorf("%d failures, want 10000", n)
+	}
+	if took := time.Since(began); took > 10*time.Second { // minutes where the closest metrics are looked for
+		t.Errorf("it took %s", took)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/brokermark/brokermark/internal/published"
 	"github.com/brokermark/brokermark/internal/results"
@@ -81,6 +82,22 @@ func TestATableBecomesRecordsOfTheGridsPoints(t *testing.T) {
 		if want, ok := given[m.Key]; ok && v != want || !ok && v == v {
 			t.Errorf("%s of a published record is %v", m.Key, v)
 		}
+	}
+}
+
+func TestMetricsThatDoNotExistTakeNoLongTimeToSay(t *testing.T) {
+	columns := strings.Repeat("nosuchmetric, ", 9_000)
+	s, err := study.Parse("f.yaml", []byte("sweeps: [{name: s, axes: {topics: [1, 2]}}]\nexhibits:\n"+
+		strings.Repeat("- {title: t, experiment: s, rows: topics, columns: ["+columns+"]}\n", 10)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	if err := published.Check(s); err == nil || !strings.Contains(err.Error(), "unknown metric") {
+		t.Errorf("%.200v", err)
+	}
+	if took := time.Since(began); took > 10*time.Second { // minutes where each is compared with all metrics
+		t.Errorf("it took %s", took)
 	}
 }
 

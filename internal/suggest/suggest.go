@@ -71,7 +71,10 @@ func Closest(word string, known []string) string {
 // ClosestFew lists the n known words that are most like word, the closest first; all of them if they are fewer.
 func ClosestFew(word string, known []string, n int) []string {
 	byName, word := slices.Sorted(slices.Values(known)), start(word)
-	like := func(k string) float64 { return levenshtein.Similarity(k, word, nil) }
-	slices.SortStableFunc(byName, func(a, b string) int { return cmp.Compare(like(b), like(a)) })
+	like := map[string]float64{}
+	for _, k := range byName {
+		like[k] = levenshtein.Similarity(k, word, nil)
+	}
+	slices.SortStableFunc(byName, func(a, b string) int { return cmp.Compare(like[b], like[a]) })
 	return byName[:min(n, len(byName))]
 }
