@@ -21,6 +21,9 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
+// mostCells bounds the figures of all exhibits together: each takes some 10 µs.
+const mostCells = 200_000
+
 // addExhibits adds the tables and figures of the publication in its order.
 func (p Paper) addExhibits(d *document.Document, own *results.Set) {
 	if len(p.Study.Exhibits) == 0 {
@@ -30,12 +33,17 @@ func (p Paper) addExhibits(d *document.Document, own *results.Set) {
 	if p.isPublished() {
 		d.Say(results.PublishedNote)
 	}
+	cells := 0
 	for i, e := range p.Study.Exhibits {
 		d.Add(document.Heading{Level: 3, Text: lists.Join(", ", e.Title, e.Place)})
 		d.Say(e.Note)
 		x := p.fillExhibit(e, own)
 		if len(x.rows) == 0 {
 			d.Say(p.choose("Nothing of it was measured, and the paper gives no figures of it.", "Nothing of it was measured."))
+			continue
+		}
+		if cells += len(x.rows) * len(x.columns) * len(x.sides); cells > mostCells {
+			d.Say("It has too many rows and columns to be shown.")
 			continue
 		}
 		d.Add(x.table(), x.drawing(p.drawingName(i)))
@@ -59,10 +67,11 @@ type exhibit struct {
 	sides    []string // claim.Published, claim.Then and claim.Now, as far as they have content, in the order of their columns
 	columns  []exhibitColumn
 	rows     []exhibitRow
-	all      []exhibitRow // also those of the publication that were not measured
-	ofRates  bool         // the rows are the rates of curves
-	leftOut  int          // rows of the publication that were not measured
-	notShown int          // load points in whose place another is shown
+	places   map[[2]string]int // in rows, by value and series, until they are sorted
+	all      []exhibitRow      // also those of the publication that were not measured
+	ofRates  bool              // the rows are the rates of curves
+	leftOut  int               // rows of the publication that were not measured
+	notShown int               // load points in whose place another is shown
 }
 
 // exhibitRow has the load points of all sides at one value of the rows and of the series. A load point is one load of a point, over its
@@ -77,7 +86,7 @@ type exhibitRow struct {
 // measured at all.
 func (p Paper) fillExhibit(e study.Exhibit, own *results.Set) exhibit {
 	e.Rows, e.Series = study.AxisName(e.Rows), study.AxisName(e.Series)
-	x := exhibit{Exhibit: e, sides: p.measuredSides(own)}
+	x := exhibit{Exhibit: e, sides: p.measuredSides(own), places: map[[2]string]int{}}
 	if len(p.Figures) > 0 {
 		x.sides = append([]string{claim.Published}, x.sides...)
 	}
@@ -133,9 +142,11 @@ func (x *exhibit) addPoint(point results.Point) {
 // addLoadPoint adds a load point to the row with this value and series. Of several load points of a side in one row, such as those of two
 // scales, the latest that ended ok is kept.
 func (x *exhibit) addLoadPoint(row exhibitRow, l results.LoadPoint) {
-	i := slices.IndexFunc(x.rows, func(r exhibitRow) bool { return r.value == row.value && r.series == row.series })
-	if i < 0 {
+	place := [2]string{row.value, row.series}
+	i, there := x.places[place]
+	if !there {
 		i = len(x.rows)
+		x.places[place] = i
 		row.loadPoints = map[string]results.LoadPoint{}
 		x.rows = append(x.rows, row)
 	}
