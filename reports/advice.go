@@ -43,6 +43,7 @@ func addAnswer(d *document.Document, a advise.Advice) {
 
 // addGround adds the doubts about the answer, and the settings to take.
 func addGround(d *document.Document, a advise.Advice) {
+	d.Say("CPU is in seconds per million messages; n counts the repetitions of the loads.")
 	for _, j := range a.Leaders() {
 		d.Say(doubtsLine(j.Name, j.Used))
 	}

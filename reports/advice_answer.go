@@ -60,13 +60,10 @@ func leanText(a advise.Advice) (text string) {
 	if j := a.Lean; j != nil && j.Standing == advise.Fits {
 		text = fmt.Sprintf(" Until then take %s, which fits", j.Name)
 	} else if j != nil {
-		text = fmt.Sprintf(" The medians point to %s", j.Name)
+		text = fmt.Sprintf(" By its medians %s fits", j.Name)
 	}
-	if j := a.Lean; j != nil {
-		if n := j.Survived; n > 0 {
-			text += fmt.Sprintf("; killed under load (%s), it kept its guarantee", unit.Counted(n, "time"))
-		}
-		text += "."
+	if a.Lean != nil {
+		text += "." + killText(a.Case, a.Lean)
 	}
 	busy, all := 0, 0
 	for _, j := range a.Chosen {
@@ -107,10 +104,18 @@ func figuresOf(a advise.Advice, j *advise.Judged) string {
 	if chosenBy := a.By.Key; a.Answer == advise.Take && chosenBy != "" && chosenBy != cost.Key && cost.Over(j.Costs()).N > 0 {
 		text += fmt.Sprintf(" Costs didn't tell the best ones apart, and %s did.", a.By.Name)
 	}
-	if n := j.Survived; n > 0 {
-		text += fmt.Sprintf(" Killed under load and started again (%s), it kept its guarantee.", unit.Counted(n, "time"))
+	return text + killText(a.Case, j)
+}
+
+// killText says whether a contender that was killed kept its guarantee, or that it still has to be shown. It begins with a space unless it is empty.
+func killText(c *advise.Case, j *advise.Judged) string {
+	switch {
+	case j.Survived > 0:
+		return fmt.Sprintf(" Killed under load and started again (%s), it kept its guarantee.", unit.Counted(j.Survived, "time"))
+	case c.Kills(j.Name):
+		return " It was not killed under load yet."
 	}
-	return text
+	return ""
 }
 
 // roomText says what the searches for the headroom found, those that found nothing included. It begins with a space unless it is empty.
@@ -122,7 +127,11 @@ func roomText(c *advise.Case, j *advise.Judged) string {
 	case !ok:
 		return fmt.Sprintf(" Its headroom was searched for (%s), and no higher rate passed.", unit.Counted(j.InVain, "time"))
 	}
-	text := fmt.Sprintf(" It has room: it sustained %s, %s the rate", bracketText(found), unit.Factor.Format(times))
+	of := "rate"
+	if len(c.Spec.Curve.Rates) > 1 {
+		of = "peak"
+	}
+	text := fmt.Sprintf(" It has room: it sustained %s, %s the %s", bracketText(found), unit.Factor.Format(times), of)
 	if j.InVain > 0 {
 		text += fmt.Sprintf(", in %d of %d searches; in the rest no higher rate passed", found.N, found.N+j.InVain)
 	}
@@ -135,10 +144,12 @@ func bracketText(b results.Bracket) string {
 
 // otherTexts says which others fit, and why the rest does not.
 func otherTexts(a advise.Advice) string {
-	var fit, gone []string
+	var fit, running, gone []string
 	for _, j := range a.Contenders {
 		switch {
 		case slices.Contains(a.Chosen, j), j == a.Nearest:
+		case j.Standing == advise.Fits && j.Latest != nil && len(j.Latest.Spec.Attach) > 0:
+			running = append(running, j.Name)
 		case j.Standing == advise.Fits:
 			fit = append(fit, j.Name)
 		default:
@@ -146,5 +157,5 @@ func otherTexts(a advise.Advice) string {
 			gone = append(gone, fmt.Sprintf("%s %s: %s", j.Name, words[j.Standing], j.Why))
 		}
 	}
-	return lists.Join(" ", listSentence("Also fits: ", fit, ", "), listSentence("", gone, "; "))
+	return lists.Join(" ", listSentence("Also fits: ", fit, ", "), listSentence("Runs already, and fits, so that nothing has to move: ", running, ", "), listSentence("", gone, "; "))
 }

@@ -89,12 +89,18 @@ func phrases(batch int) []driver.Phrase {
 		{Setting: "enable.auto.commit", Sides: driver.Consuming, Words: []string{"enable.auto.commit", "enable.auto.commit", "%s,"}, Values: map[string][]string{
 			"true": {"true", "true", "kgo.AutoCommitMarks()"}, "false": {"false", "false", "kgo.DisableAutoCommit()"},
 		}},
+		{ // Java commits what the poll before returned
+			Setting: marked, Sides: driver.Consuming, Words: []string{driver.NoLine, "enable.auto.offset.store", ""},
+			Values: map[string][]string{afterWork: {driver.NoLine, "false", ""}}, Else: "the application marks each message when it is done with it, by MarkCommitRecords",
+		},
 		{Setting: "auto.commit.interval.ms", Sides: driver.Consuming, Words: []string{"auto.commit.interval.ms", "auto.commit.interval.ms", "kgo.AutoCommitInterval(%s * time.Millisecond),"}},
 		{Setting: "metadata.max.age.ms", Sides: onBoth, Words: []string{"metadata.max.age.ms", "topic.metadata.refresh.interval.ms", "kgo.MetadataMaxAge(%s * time.Millisecond),"}},
 	}
 }
 
 const (
+	marked           = "offsets marked"
+	afterWork        = "after the work"
 	window           = "max.in.flight.requests.per.connection"
 	largestRequest   = "max.request.size"
 	idempotentWindow = "5 (idempotent)" // franz-go's default with idempotence, which it doesn't allow to be set
@@ -125,6 +131,9 @@ func inForce(g driver.Guarantee, v driver.Values) map[string]any {
 	values["enable.idempotence"], values["retries"], values[window] = idempotent(g, v), retriesOf(g, v), idempotentWindow
 	if !idempotent(g, v) {
 		values[window] = windowOf(g, v)
+	}
+	if g.Delivery != driver.AtMostOnce && v.Bool("enable.auto.commit") && !shares(v) {
+		values[marked] = afterWork
 	}
 	if v.Int("buffer.memory") == 0 { // the run's window bounds the client's buffer
 		delete(values, "buffer.memory")

@@ -53,9 +53,9 @@ func TestClientSettingsArePastedWithWhatWasInForce(t *testing.T) {
 				"acks=all\n", "linger.ms=5\n", "enable.idempotence=true\n", "max.in.flight.requests.per.connection=5\n", "compression.type=lz4\n", "max.poll.records=100\n", "auto.offset.reset=earliest\n",
 				"Without: partitioner one partition for each producer: the application has to choose",
 			},
-			"librdkafka":               {"fetch.wait.max.ms=500\n", "isolation.level=read_uncommitted\n", "topic.metadata.refresh.interval.ms=9000\n", "Without: max.poll.records 100: the application asks for so many at once"},
-			"Python (confluent-kafka)": {`"linger.ms": 5,`, `"acks": "all",`, `"enable.idempotence": True,`, `"group.protocol": "classic",`},
-			"Go (franz-go)":            {"kgo.RequiredAcks(kgo.AllISRAcks()),", "kgo.ProducerLinger(5 * time.Millisecond),", "kgo.ProducerBatchCompression(kgo.Lz4Compression()),", "kgo.AutoCommitMarks(),"},
+			"librdkafka":               {"enable.auto.offset.store=false\n", "fetch.wait.max.ms=500\n", "isolation.level=read_uncommitted\n", "topic.metadata.refresh.interval.ms=9000\n", "Without: max.poll.records 100: the application asks for so many at once"},
+			"Python (confluent-kafka)": {`"linger.ms": 5,`, `"acks": "all",`, `"enable.idempotence": True,`, `"group.protocol": "classic",`, `"enable.auto.offset.store": False,`},
+			"Go (franz-go)":            {"kgo.RequiredAcks(kgo.AllISRAcks()),", "kgo.ProducerLinger(5 * time.Millisecond),", "kgo.ProducerBatchCompression(kgo.Lz4Compression()),", "kgo.AutoCommitMarks(),", "Without: offsets marked after the work: the application marks"},
 		}, []string{"buffer.memory", "\ncommit.interval", "transaction.timeout", "idempotent)", "kgo.MaxProduceRequests", "kgo.DisableIdempotentWrite"}},
 		"with the leader": {leader, map[string]any{"delivery.timeout.ms": 0, "check.crcs": false, "enable.auto.commit": false, "buffer.memory": 65536}, map[string][]string{
 			"Java":                     {"acks=1\n", "enable.idempotence=false\n", "max.in.flight.requests.per.connection=5\n", "delivery.timeout.ms=2147483647\n", "max.poll.records=2147483647\n", "buffer.memory=65536\n"},
@@ -64,7 +64,7 @@ func TestClientSettingsArePastedWithWhatWasInForce(t *testing.T) {
 			"Go (franz-go)":            {"kgo.DisableIdempotentWrite(),", "kgo.MaxProduceRequestsInflightPerBroker(5),", "kgo.DisableFetchCRCValidation(),", "kgo.DisableAutoCommit(),", "kgo.MaxBufferedBytes(65536),"},
 		}, []string{"auto.commit.interval", "kgo.AutoCommitInterval", "kgo.RecordPartitioner"}},
 		"in order without idempotence": {quorum, map[string]any{"enable.idempotence": "false"}, map[string][]string{"Java": {"max.in.flight.requests.per.connection=1\n"}}, nil},
-		"at most once":                 {atMostOnce, nil, map[string][]string{"Java": {"acks=0\n", "retries=0\n"}, "Go (franz-go)": {"kgo.RecordRetries(0),"}}, []string{"request.timeout.ms"}},
+		"at most once":                 {atMostOnce, nil, map[string][]string{"Java": {"acks=0\n", "retries=0\n"}, "Go (franz-go)": {"kgo.RecordRetries(0),"}}, []string{"request.timeout.ms", "offset.store"}},
 		"exactly once": {once, nil, map[string][]string{
 			"Java":          {"isolation.level=read_committed\n", "transaction.timeout.ms=60000\n", "Without: commit.interval.ms 100: the application"},
 			"Go (franz-go)": {"kgo.FetchIsolationLevel(kgo.ReadCommitted()),", "kgo.TransactionTimeout(60000 * time.Millisecond),"},

@@ -222,12 +222,10 @@ func (c *Case) open(rate float64, loads []results.Record, low, high float64) str
 	switch {
 	case failed > 0:
 		return fmt.Sprintf("it failed at %s in %d of %d repetitions: %s", at, failed, len(loads), lastReason(loads))
+	case latency.Over(loads).Median > c.Bound:
+		return fmt.Sprintf("p99 at %s is %s, and, corrected for all comparisons, may be as low as %s", at, Figure(latency, loads), latency.Unit.Format(low))
 	case high < 100*c.Bound:
-		far := "up to " + latency.Unit.Format(high)
-		if m := latency.Over(loads); m.Median > c.Bound {
-			far = "as low as " + latency.Unit.Format(low)
-		}
-		return fmt.Sprintf("p99 at %s is %s, and may be %s", at, Figure(latency, loads), far)
+		return fmt.Sprintf("p99 at %s is %s, and, corrected for all comparisons, may be up to %s", at, Figure(latency, loads), latency.Unit.Format(high))
 	case len(loads) == 1:
 		return fmt.Sprintf("p99 at %s is %s, and one repetition rules out nothing above %s", at, Figure(latency, loads), bound)
 	}
@@ -375,10 +373,10 @@ func (a *Advice) nearest() (nearest *Judged) {
 	return nearest
 }
 
-// Room is how many times the rate of the case the contender sustains, with the bracket of the searches. ok is false without any.
+// Room is how many times the highest rate of the case the contender sustains, with the bracket of the searches. ok is false without any.
 func (j *Judged) Room(c *Case) (times float64, found results.Bracket, ok bool) {
 	found = results.Sustained(j.Searches)
-	return found.Median / c.Spec.Curve.Rates[0], found, found.N > 0 && found.Median > 0
+	return found.Median / slices.Max(c.Spec.Curve.Rates), found, found.N > 0 && found.Median > 0
 }
 
 // Costs are the repetitions at the user's rate that ended ok, by which contenders are compared.

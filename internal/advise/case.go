@@ -69,6 +69,16 @@ func (c *Case) add(studyName, pointID string, axes map[string]string, spec study
 	}
 }
 
+// Kills reports whether the case's study kills a contender under load.
+func (c *Case) Kills(contender string) bool {
+	for _, at := range c.places {
+		if at.contender == contender && at.part == Kill {
+			return true
+		}
+	}
+	return false
+}
+
 // Decided is a case with its answer.
 type Decided struct {
 	Case      *Case

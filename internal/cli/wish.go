@@ -65,7 +65,7 @@ func (w *wishes) addFlags(f *pflag.FlagSet) {
 		}
 		f.Var(new(once), field.name, doc)
 	}
-	f.StringArrayVar(&w.attach, "attach", nil, "a running broker as a contender, as `NAME=ADDRESS`, such as kafka=host:9092; repeatable")
+	f.StringArrayVar(&w.attach, "attach", nil, "a running broker as a contender, as `NAME=ADDRESS`, such as kafka=host:9092: driven to its limit, never killed; repeatable")
 	addLoginFlags(f)
 }
 

@@ -75,7 +75,7 @@ func TestLimitsPlantedOnRealBrokersAreNamed(t *testing.T) {
 		"jetstream, a slow network":      {slowNetwork("jetstream"), "network", ""},
 		"kafka, a slow disk":             {slowDisk("kafka"), "io-limit", "limits.broker.io"},
 		"rabbitmq, a slow disk":          {slowDisk("rabbitmq"), "io-limit", "limits.broker.io"},
-		"jetstream, a slow disk":         {slowDisk("jetstream"), "io-limit", "limits.broker.io"},
+		"redis, a slow disk":             {slowDisk("redis"), "io-limit", "limits.broker.io"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := runOnce(t, longSpec(t, func(s *study.Spec) {
