@@ -51,7 +51,13 @@ func openText(a advise.Advice) string {
 	case len(open) > 0:
 		return fmt.Sprintf("%s. %s, or another bound, would decide.", strings.Join(open, "; "), more)
 	}
-	figures := lists.Map(a.Chosen, func(j *advise.Judged) string { return j.Name + " " + advise.Figure(a.By, j.Costs()) })
+	figures := lists.Map(a.Chosen, func(j *advise.Judged) string {
+		figure := j.Name + " " + advise.Figure(a.By, j.Costs())
+		if a.By.Key == results.KeyBrokerCPU && j.Cold() {
+			figure, more = figure+" while it was still warming up", "A longer --hold"
+		}
+		return figure
+	})
 	return fmt.Sprintf("They fit, but their %s doesn't tell them apart yet: %s. %s would decide.", a.By.Name, strings.Join(figures, ", "), more)
 }
 

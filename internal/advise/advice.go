@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/brokermark/brokermark/internal/doubt"
 	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/verdict"
@@ -308,9 +309,10 @@ func (a *Advice) rank(group []*Judged) {
 		kept, isFirst := []string{ranking.Best.Name}, a.By.Key == ""
 		for _, s := range ranking.Rest {
 			alike := s.Against.Low >= 1/(1+verdict.Small) && s.Against.High <= 1+verdict.Small
-			if s.Against.Answer != results.Differs || alike {
+			cold := isFirst && k.metric.Key == cost.Key && a.contender(s.Contender.Name).Cold() // warm it may cost less
+			if s.Against.Answer != results.Differs || alike || cold {
 				kept = append(kept, s.Contender.Name)
-				isOpen = isOpen || isFirst && s.Against.Answer == results.Undecided && !alike
+				isOpen = isOpen || cold || isFirst && s.Against.Answer == results.Undecided && !alike
 			}
 		}
 		a.By = k.metric
@@ -377,6 +379,16 @@ func (a *Advice) nearest() (nearest *Judged) {
 func (j *Judged) Room(c *Case) (times float64, found results.Bracket, ok bool) {
 	found = results.Sustained(j.Searches)
 	return found.Median / slices.Max(c.Spec.Curve.Rates), found, found.N > 0 && found.Median > 0
+}
+
+// Cold reports whether the broker was still warming up in half of the repetitions of a rate or more: its cost is an upper bound.
+func (j *Judged) Cold() bool {
+	return slices.ContainsFunc(j.Loads, func(rate []results.Record) bool {
+		cold := lists.Filter(rate, func(r results.Record) bool {
+			return slices.ContainsFunc(r.Doubts, func(d results.Doubt) bool { return d.Is(doubt.WarmingUp) })
+		})
+		return len(cold) > 0 && 2*len(cold) >= len(rate)
+	})
 }
 
 // Costs are the repetitions at the user's rate that ended ok, by which contenders are compared.

@@ -123,6 +123,22 @@ func TestAnOpenAnswerSaysWhatKeepsItOpen(t *testing.T) {
 	}
 }
 
+// Kafka took 113 s of the processor per million messages after a short warm-up, more than twice as much as Redis, and less than it after a long one.
+func TestACostThatStillFallsDecidesNothing(t *testing.T) {
+	for seed := range int64(20) {
+		cold := planted{Name: "cold", P99: 5 * time.Millisecond, Capacity: 50_000, Cost: 113, Cold: true}
+		warm := planted{Name: "warm", P99: 5 * time.Millisecond, Capacity: 50_000, Cost: 50}
+		a, _ := advised(seed, cold, warm)
+		if a.Answer != Undecided || !slices.Contains(a.names(), "cold") {
+			t.Errorf("seed %d: %s %v", seed, a.Answer, a.names())
+		}
+		cold.Cost = 20 // and when warm even less
+		if a, _ := advised(seed, cold, warm); a.Answer == Take && a.names()[0] != "cold" {
+			t.Errorf("seed %d: %s %v", seed, a.Answer, a.names())
+		}
+	}
+}
+
 func TestTheLoadIsDecidedFirst(t *testing.T) {
 	_, points := wanted(planted{Name: "a"}, planted{Name: "b"})
 	runs := Order(points, 1, nil)

@@ -45,7 +45,7 @@ const (
 	queuedLeast = 0.1 // without a core: less of it delays no thread for long
 	diskMost    = 0.9
 	ioMost      = 0.75 // Kafka, held back by the limit, wrote 0.90 of it, RabbitMQ 0.81: the file system's own blocks are not the broker's
-	ioExceeded  = 1.2 // of its limit, on average
+	ioExceeded  = 1.2  // of its limit, on average
 	linkMost    = 0.9
 	memoryMost  = 0.2 // waiting for it is time that is lost
 	blockedMost = 0.5 // of the time of the producers: without waits for a free place they would have sent up to twice as much

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/brokermark/brokermark/internal/doubt"
 	"github.com/brokermark/brokermark/internal/hist"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
@@ -19,6 +20,7 @@ type Planted struct {
 	Capacity float64
 	Cost     float64 // seconds per million
 	Loses    bool
+	Cold     bool // it was still warming up
 }
 
 // Measure makes the record that a repetition would leave, with figures that scatter by some ten per cent and now and then by much more.
@@ -56,7 +58,11 @@ func (p Planted) Measure(at study.Point, repetition int, rng *rand.Rand) store.R
 		if status != store.OK {
 			reason, r.Status = "made to fail", status
 		}
-		r.Result.Curve = append(r.Result.Curve, store.CurvePoint{Rate: rate, Status: status, Reason: reason, Measurement: m})
+		var doubts []store.Doubt
+		if p.Cold {
+			doubts = []store.Doubt{{Code: doubt.WarmingUp.Code(), Text: "it was still warming up"}}
+		}
+		r.Result.Curve = append(r.Result.Curve, store.CurvePoint{Rate: rate, Status: status, Reason: reason, Doubts: doubts, Measurement: m})
 	}
 	if slices.ContainsFunc(r.Result.Curve, func(c store.CurvePoint) bool { return c.Status == store.OK }) {
 		r.Status = store.OK // as the lab has it: of a curve one rate is enough
