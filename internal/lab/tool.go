@@ -144,7 +144,7 @@ func (r *toolRun) run(ctx context.Context) error {
 	case unread != nil:
 		return failed("%s ended without the figures that it prints: %v: %s", r.tool.Name, unread, shown(lastOf(r.printed)))
 	}
-	return cmp.Or(r.keptRate(f), r.tookAll())
+	return cmp.Or(r.keptRate(f), r.tookAll(f))
 }
 
 // keptRate makes a run void in which the tool sent fewer messages than were asked for, by what it says.
@@ -160,13 +160,16 @@ func (r *toolRun) keptRate(f maker.Figures) error {
 	return nil
 }
 
-// tookAll makes a run void of which the broker has counted fewer messages than the tool says it sent.
-func (r *toolRun) tookAll() error {
-	sent, counted := r.bench.record.Result.Cost.Messages, r.stored.BrokerPublished
-	if counted == nil || *counted >= sent {
+// tookAll voids a run if the broker counted fewer messages than the tool sent.
+func (r *toolRun) tookAll(f maker.Figures) error {
+	sent, counted, least := r.messages(f), r.stored.BrokerPublished, 1.0
+	if f.Sent == 0 && r.point.Messages == 0 { // of a rate and a time, which are rounded
+		least = leastOfRate
+	}
+	if counted == nil || float64(*counted) >= least*float64(sent) {
 		return nil
 	}
-	return void("the broker counted %d of the %d messages that %s says it sent; what became of the others is not known", *counted, sent, r.tool.Name)
+	return void("the broker counted %d of the %d messages that %s sent by its own figures; the fate of the others is not known", *counted, sent, r.tool.Name)
 }
 
 const (
