@@ -10,10 +10,10 @@ import (
 
 	"github.com/brokermark/brokermark/internal/document"
 	"github.com/brokermark/brokermark/internal/unit"
+	"github.com/brokermark/brokermark/internal/verdict"
 )
 
-// confidence is the confidence level of every interval.
-const confidence = 0.95
+const confidence = 1 - verdict.Alpha // of every interval
 
 // Summary sums up the values of repetitions. Of 3, 1 and 8 the median is 3, within 1..8.
 type Summary struct {

@@ -50,8 +50,8 @@ func Compare(a, b Sample, pooled Spread) Ratio {
 	}
 	lowA, highA := a.ends()
 	lowB, highB := b.ends()
-	of, standardError := errorOf(a, b, pooled)
-	return ratioOf(lowB-highA, highB-lowA, b.Median()/a.Median(), of, standardError)
+	spread, standardError := errorOf(a, b, pooled)
+	return ratioOf(lowB-highA, highB-lowA, b.Median()/a.Median(), spread, standardError)
 }
 
 // Paired compares by ratios of b to a that were measured in pairs, each under conditions of its own.
@@ -59,8 +59,8 @@ func Paired(ratios Sample) Ratio { return paired(ratios, ratios.Median()) }
 
 func paired(ratios Sample, estimate float64) Ratio {
 	lower, upper := ratios.ends()
-	of := ratios.spread()
-	return ratioOf(lower, upper, estimate, of, of.sd()/math.Sqrt(float64(len(ratios))))
+	spread := ratios.spread()
+	return ratioOf(lower, upper, estimate, spread, spread.sd()/math.Sqrt(float64(len(ratios))))
 }
 
 // together returns the ratios of b to a in each repetition if all of both samples were measured together: with the same draw, before the next
@@ -84,17 +84,17 @@ func RatioOf(a, b Sample) Value {
 }
 
 // ratioOf makes a ratio of the ends of its logarithm, an estimate, and the standard error of the logarithm.
-func ratioOf(lower, upper, estimate float64, of Spread, standardError float64) Ratio {
-	r := Ratio{Estimate: math.NaN(), Low: 0, High: math.Inf(1), Alone: 1, P: 1, unlikely: 1, tested: of.Known(), Answer: Undecided}
+func ratioOf(lower, upper, estimate float64, spread Spread, standardError float64) Ratio {
+	r := Ratio{Estimate: math.NaN(), Low: 0, High: math.Inf(1), Alone: 1, P: 1, unlikely: 1, tested: spread.Known(), Answer: Undecided}
 	r.bounded = lower < upper && lower <= 0 && upper >= 0
 	if estimate > 0 && !math.IsInf(estimate, 1) {
 		r.Estimate = estimate
 		lower, upper = min(lower, math.Log(estimate)), max(upper, math.Log(estimate)) // a mean that contradicts the medians shows nothing
 	}
 	if r.tested {
-		margin := of.quantile(Alpha) * standardError
+		margin := spread.quantile(Alpha) * standardError
 		r.Low, r.High = math.Exp(lower-margin), math.Exp(upper+margin)
-		beyond := func(distance float64) float64 { return of.t().Survival(distance / standardError) }
+		beyond := func(distance float64) float64 { return spread.t().Survival(distance / standardError) }
 		r.Alone = min(1, 2*beyond(max(lower, -upper, 0)))
 		small := math.Log1p(Small)
 		r.unlikely = beyond(min(small-upper, small+lower))
@@ -108,23 +108,23 @@ func ratioOf(lower, upper, estimate float64, of Spread, standardError float64) R
 // freedom are those of the smaller one (Hsu, Statistical Research Memoirs 2, 1938), which never makes an interval too narrow.
 func errorOf(a, b Sample, pooled Spread) (Spread, float64) {
 	ofA, ofB := a.spread(), b.spread()
-	of := pooled
+	spread := pooled
 	if pooled.Known() {
 		ofA.SD, ofB.SD = max(ofA.SD, pooled.SD), max(ofB.SD, pooled.SD)
 	} else {
-		of.DF = min(ofA.DF, ofB.DF)
+		spread.DF = min(ofA.DF, ofB.DF)
 	}
-	return of, math.Sqrt(ofA.sd()*ofA.sd()/float64(len(a)) + ofB.sd()*ofB.sd()/float64(len(b)))
+	return spread, math.Sqrt(ofA.sd()*ofA.sd()/float64(len(a)) + ofB.sd()*ofB.sd()/float64(len(b)))
 }
 
 // Against compares each sample with the best of them, which was chosen by these values. So the family is all pairs of the best and the others.
 func Against(best Sample, others []Sample) []Ratio {
 	pooled := Pool(append([]Sample{best}, others...)...)
 	ratios := make([]Ratio, len(others))
-	together := make([]*Ratio, len(others))
+	family := make([]*Ratio, len(others))
 	for i, s := range others {
 		ratios[i] = Compare(best, s, pooled)
-		together[i] = &ratios[i]
+		family[i] = &ratios[i]
 	}
 	further := 0 // pairs of others
 	for i, a := range others {
@@ -134,7 +134,7 @@ func Against(best Sample, others []Sample) []Ratio {
 			}
 		}
 	}
-	Judge(together, further)
+	Judge(family, further)
 	return ratios
 }
 
@@ -142,11 +142,8 @@ func Against(best Sample, others []Sample) []Ratio {
 func Judge(ratios []*Ratio, further int) {
 	tested := lists.Filter(ratios, func(r *Ratio) bool { return r.tested })
 	family := len(tested) + further
-	var equal, unlike []float64
-	for _, r := range tested {
-		equal, unlike = append(equal, r.Alone), append(unlike, r.unlikely)
-	}
-	equal, unlike = holm(equal, family), holm(unlike, family)
+	equal := holm(lists.Map(tested, func(r *Ratio) float64 { return r.Alone }), family)
+	different := holm(lists.Map(tested, func(r *Ratio) float64 { return r.unlikely }), family)
 	for _, r := range ratios {
 		r.Answer, r.P, r.Family = Undecided, 1, family
 	}
@@ -155,7 +152,7 @@ func Judge(ratios []*Ratio, further int) {
 		switch {
 		case r.P < Alpha:
 			r.Answer = Differs
-		case unlike[i] < Alpha:
+		case different[i] < Alpha:
 			r.Answer = DoesNotDiffer
 		}
 	}

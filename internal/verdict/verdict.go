@@ -26,15 +26,15 @@ import (
 )
 
 const (
-	confidence = 0.95           // of every interval
-	Alpha      = 1 - confidence // the most of the decided answers, of a family of comparisons, that may be wrong
+	// Alpha is the largest share of the decided answers of a family of comparisons that may be wrong. A single interval errs as often.
+	Alpha = 0.05
 	// Small is the largest change, as a share, that counts as none: DoesNotDiffer says that it is no larger. A search leaves as much open.
 	Small = 0.10
 	// leastSpread is the least spread that is believed, as a share. Histograms and searches give equal values for figures
 	// that differ by less.
 	leastSpread = 0.005
-	// unlike is the p value of the test of equal spreads below which they are not pooled.
-	unlike = 0.1
+	// unequalSpreads is the p value of Bartlett's test below which spreads are not pooled.
+	unequalSpreads = 0.1
 	// Enough is how many repetitions two samples need for that test to notice that one scatters more, and so the least with which
 	// they decide more than by an order of magnitude.
 	Enough = 3
@@ -137,7 +137,7 @@ func (s Sample) spread() Spread {
 	if len(s) < 2 {
 		return Spread{}
 	}
-	of := Spread{DF: float64(len(s) - 1)}
+	scatter := Spread{DF: float64(len(s) - 1)}
 	known := false
 	for _, end := range []func(Value) float64{low, high} {
 		logs, ok := s.logs(end)
@@ -145,12 +145,12 @@ func (s Sample) spread() Spread {
 			continue
 		}
 		known = true
-		of.SD = max(of.SD, stat.StdDev(logs, nil))
+		scatter.SD = max(scatter.SD, stat.StdDev(logs, nil))
 	}
 	if !known {
 		return Spread{}
 	}
-	return of
+	return scatter
 }
 
 // Pool estimates one spread from several samples of an experiment, whose repetitions are taken to scatter alike. It is unknown
@@ -176,7 +176,7 @@ func Pool(samples ...Sample) Spread {
 		return Spread{}
 	}
 	pooled.SD = math.Sqrt(pooled.SD / pooled.DF)
-	if bartlett(each, pooled) < unlike {
+	if bartlett(each, pooled) < unequalSpreads {
 		return Spread{}
 	}
 	return pooled
