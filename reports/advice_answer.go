@@ -100,7 +100,7 @@ func figuresOf(a advise.Advice, j *advise.Judged) string {
 		text += fmt.Sprintf(" Its broker CPU is %s per million messages", cost.Unit.Format(own.Median))
 		for _, other := range a.Contenders {
 			if next := cost.Over(other.Costs()); other != j && other.Standing == advise.Fits && next.N > 0 {
-				d := results.ContrastOf(cost, other.Costs(), j.Costs())
+				d := results.DifferenceOf(cost, other.Costs(), j.Costs())
 				text += ", " + d.ChangeFrom("that of "+other.Name)
 				break
 			}

@@ -80,7 +80,7 @@ func (p pair) test() []metricTest {
 		}
 		tests = append(tests, metricTest{
 			metric: m, firstName: p.first.sideName, secondName: p.second.sideName,
-			Difference: results.ContrastOf(m, first, second),
+			Difference: results.DifferenceOf(m, first, second),
 		})
 	}
 	return tests

@@ -124,7 +124,7 @@ func (c Case) Decide(records []results.Record) (a Answer, ok bool) {
 
 func (a *Answer) try(change Change, records []results.Record) Tried {
 	with := results.EndedOK(records)
-	t := Tried{Change: change, Spec: records[0].Spec, With: with, Rate: results.ContrastOf(a.Metric, a.Before, with), Then: CauseOf(with)}
+	t := Tried{Change: change, Spec: records[0].Spec, With: with, Rate: results.DifferenceOf(a.Metric, a.Before, with), Then: CauseOf(with)}
 	switch last := records[len(records)-1]; {
 	case len(with) == 0:
 		t.Why = fmt.Sprintf("no repetition with the change ended ok; the last: %s: %s", last.Status, last.Reason)

@@ -191,7 +191,7 @@ func (c Condition) judgePairLoad(l pairLoad, allowMissing bool) (Outcome, string
 	case c.metric.Counts():
 		return c.judgeCounts(first, second)
 	}
-	outcome, text := c.judgeChange(results.ContrastOf(c.metric, l.first.records, l.second.records))
+	outcome, text := c.judgeChange(results.DifferenceOf(c.metric, l.first.records, l.second.records))
 	if outcome == Failed {
 		// Both sides were measured by the same generator. Only what it may have added to one of them and not to the other matters.
 		own := first.Median - c.withoutOwn(l.first.records) - (second.Median - c.withoutOwn(l.second.records))

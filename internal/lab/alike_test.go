@@ -62,7 +62,7 @@ func toldApart(t *testing.T, s study.Spec, pairs, most int, o lab.Options) {
 	for _, key := range []string{results.KeyThroughput, results.KeyEndToEndP50, results.KeyEndToEndP99, results.KeyPublishP99, results.KeyGeneratorCPU} {
 		answers := map[results.Answer]int{}
 		for pair := range pairs {
-			d := results.ContrastOf(results.MustMetric(key), ok[pointID("a", pair)], ok[pointID("b", pair)])
+			d := results.DifferenceOf(results.MustMetric(key), ok[pointID("a", pair)], ok[pointID("b", pair)])
 			answers[d.Answer]++
 			if d.Answer == results.Differs {
 				t.Logf("%s of pair %d: %s, %s", key, pair, d.Change(), d.Why())

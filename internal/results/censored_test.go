@@ -81,7 +81,7 @@ func TestALowerBoundLeadsNoRanking(t *testing.T) {
 		if r.Best.Name != "fast" || (n == 8) != (against.Answer == Differs) || !strings.HasPrefix(against.Change(), "at least ") {
 			t.Errorf("n=%d: %s; %s", n, r, against.Change())
 		}
-		if d := ContrastOf(m, drops, runsWith(n, 1e6, 30e9)); d.Answer == Differs || d.Change() != "not known to be different" {
+		if d := DifferenceOf(m, drops, runsWith(n, 1e6, 30e9)); d.Answer == Differs || d.Change() != "not known to be different" {
 			t.Errorf("n=%d: of two bounds: %v, %s", n, d.Answer, d.Change())
 		}
 	}

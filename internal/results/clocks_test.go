@@ -36,7 +36,7 @@ func TestNoDifferenceIsShownThatTheClocksMayHaveMade(t *testing.T) {
 		{"one side only", 0, 6e6, Undecided},
 	} {
 		a, b := runs(50e6, c.boundOne), runs(55e6, c.boundB)
-		d := ContrastOf(m, a, b)
+		d := DifferenceOf(m, a, b)
 		if d.Answer != c.want || strings.Contains(d.Why(), "clocks") != (c.want != Differs) {
 			t.Errorf("%s: %v, %s", c.name, d.Answer, d.Why())
 		}

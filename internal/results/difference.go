@@ -21,8 +21,8 @@ type Difference struct {
 // empty reports whether a sample has no values, so that there is nothing to compare.
 func (d Difference) empty() bool { return d.A.N == 0 || d.B.N == 0 }
 
-// ContrastOf compares a metric of two groups of records. If several comparisons are made together, Correct corrects them.
-func ContrastOf(m Metric, a, b []store.Record) Difference {
+// DifferenceOf compares a metric of two groups of records. If several comparisons are made together, Correct corrects them.
+func DifferenceOf(m Metric, a, b []store.Record) Difference {
 	ofA, ofB := m.Sample(a), m.Sample(b)
 	return Difference{A: m.Over(a), B: m.Over(b), Ratio: verdict.Compare(ofA, ofB, verdict.Pool(ofA, ofB))}
 }

@@ -21,10 +21,10 @@ func TestRecordsOfRepetitionsInTurnsAreComparedInPairs(t *testing.T) {
 	}
 	m := MustMetric(KeyPublishRate)
 	first, second := side(1, 0), side(1.3, 50)
-	if d := ContrastOf(m, first, second); d.Answer != Differs {
+	if d := DifferenceOf(m, first, second); d.Answer != Differs {
 		t.Errorf("in turns: %s, %s", d.Answer, d.Why())
 	}
-	if d := ContrastOf(m, first, side(1.3, 1e6)); d.Answer != Undecided {
+	if d := DifferenceOf(m, first, side(1.3, 1e6)); d.Answer != Undecided {
 		t.Errorf("one after the other: %s, %s", d.Answer, d.Why())
 	}
 	ranking := Rank(m, []Contender{NewContender("a", m, first), NewContender("b", m, second)})

@@ -95,7 +95,7 @@ func (c *Case) Decide(records []results.Record) Answer {
 // time was up: no figure ended them.
 func (a *Answer) confirmed(of int) {
 	c, best, usual := a.Case, a.Best.Ok(), a.Default.Ok()
-	a.Gain = results.ContrastOf(c.Goal, usual, best)
+	a.Gain = results.DifferenceOf(c.Goal, usual, best)
 	failed := func(e *Entry) string {
 		last := e.Records[len(e.Records)-1]
 		return fmt.Sprintf("%d of %d repetitions of the %s ended ok; the last: %s: %s",
@@ -114,7 +114,7 @@ func (a *Answer) confirmed(of int) {
 	case missed != "":
 		for _, b := range c.Bounds {
 			m, _, _ := b.Bound()
-			if b.Missed(usual) && isBetter(m, results.ContrastOf(m, usual, best)) {
+			if b.Missed(usual) && isBetter(m, results.DifferenceOf(m, usual, best)) {
 				a.Verdict, a.Why = Better, "of the default "+missed
 			}
 		}
@@ -144,7 +144,7 @@ func (c *Case) effects(stages []*Stage) (effects []Effect) {
 			for _, e := range s.Entries {
 				if len(e.Ok()) > 0 && centre.Candidate.apart(e.Candidate) == k {
 					of.Around = centre
-					of.Changes = append(of.Changes, Change{knob.Values[e.Candidate[k]], results.ContrastOf(c.Goal, centre.Ok(), e.Ok())})
+					of.Changes = append(of.Changes, Change{knob.Values[e.Candidate[k]], results.DifferenceOf(c.Goal, centre.Ok(), e.Ok())})
 				}
 			}
 		}

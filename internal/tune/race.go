@@ -228,7 +228,7 @@ func (c *Case) finalist(s *Stage) *Entry {
 	}
 	fewest := best
 	for _, e := range s.in() {
-		d := results.ContrastOf(c.Goal, best.Ok(), e.Ok())
+		d := results.DifferenceOf(c.Goal, best.Ok(), e.Ok())
 		alike := d.Answer == results.DoesNotDiffer && d.Estimate > 0.99 && d.Estimate < 1.01 && c.misses(e.Ok()) == ""
 		if alike && e.Candidate.changes() < fewest.Candidate.changes() {
 			fewest = e
