@@ -111,11 +111,11 @@ func (r *reader) start(try context.Context, s *session) (pulling puller, err err
 	if r.ordered {
 		r.course = s.course(r.subject, r.durable, 0)
 		err = s.untilFormed(try, r.conn, func(ctx context.Context) (err error) {
-			pulling, err = r.follows(ctx, s.config.Client)
+			pulling, err = r.follow(ctx, s.config.Client)
 			return err
 		})
 	} else {
-		pulling, err = r.binds(try, s)
+		pulling, err = r.bind(try, s)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", r.name, err)
@@ -123,7 +123,7 @@ func (r *reader) start(try context.Context, s *session) (pulling puller, err err
 	return pulling, nil
 }
 
-func (r *reader) binds(try context.Context, s *session) (puller, error) {
+func (r *reader) bind(try context.Context, s *session) (puller, error) {
 	var bound jetstream.Consumer
 	err := s.untilFormed(try, r.conn, func(ctx context.Context) (err error) {
 		bound, err = r.js.Consumer(ctx, r.stream, r.durable)
@@ -132,16 +132,16 @@ func (r *reader) binds(try context.Context, s *session) (puller, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.follows() {
+	if s.tracks() {
 		r.course = s.course(r.subject, r.durable, bound.CachedInfo().AckFloor.Stream)
 	} else if r.delivery != driver.AtLeastOnce {
 		r.seen = s.sequences(r.subject, r.durable)
 	}
-	return r.pulls(bound, s.config.Client)
+	return r.pull(bound, s.config.Client)
 }
 
-// rewinds sets the durable consumer back to a message of the stream.
-func (r *reader) rewinds(ctx context.Context, to uint64) error {
+// resetTo sets the durable consumer back to a message of the stream.
+func (r *reader) resetTo(ctx context.Context, to uint64) error {
 	_, err := r.js.ResetConsumerToSequence(ctx, r.stream, r.durable, to)
 	return err
 }
@@ -183,8 +183,8 @@ func (r *reader) handle(m jetstream.Msg) {
 			r.report(err)
 			return
 		}
-		var early bool
-		if deliver, early = r.judge(at); early {
+		var tooSoon bool
+		if deliver, tooSoon = r.judge(at); tooSoon {
 			r.rewind(at)
 			return
 		}
@@ -198,8 +198,8 @@ func (r *reader) handle(m jetstream.Msg) {
 	r.acknowledge(m)
 }
 
-// judge reports whether to deliver the message at a place now, or whether it is early: messages before it have to come first.
-func (r *reader) judge(at place) (deliver, early bool) {
+// judge reports whether to deliver the message at a place now, or whether it came too soon: messages before it are missing.
+func (r *reader) judge(at place) (deliver, tooSoon bool) {
 	if r.course == nil {
 		return r.seen.first(at), false
 	}
@@ -253,7 +253,7 @@ func (r *reader) rewind(at place) {
 	r.logf("%s: message %d of the stream came and %d is missing; the consumer is set back", r.name, at.stream, r.course.next)
 	for r.ctx.Err() == nil {
 		ctx, cancel := context.WithTimeout(r.ctx, confirmBudget)
-		err := r.rewinds(ctx, r.course.next)
+		err := r.resetTo(ctx, r.course.next)
 		cancel()
 		if err == nil {
 			break

@@ -79,7 +79,7 @@ func TestSequencesOfAnotherStreamBeginAnew(t *testing.T) {
 func TestOrderAndAckPolicyAllAreRefusedWhereAConsumerCannotBeSetBack(t *testing.T) {
 	refused := func(version string, policy jetstream.AckPolicy, g driver.Guarantee) bool {
 		var refusal *driver.ErrUnsupported
-		return errors.As(followsOn(policy, g, version), &refusal)
+		return errors.As(checkTracking(policy, g, version), &refusal)
 	}
 	inOrder, unordered := driver.Guarantee{Delivery: driver.AtLeastOnce, Ordering: driver.Ordered}, driver.Guarantee{Delivery: driver.AtLeastOnce, Ordering: driver.Unordered}
 	for version, want := range map[string]bool{"": true, "x": true, "1.4.1": true, "2.10.29": true, "2.13.9": true, "2.14.0": false, "2.15.2": false, "3.0.0": false} {

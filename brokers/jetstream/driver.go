@@ -127,7 +127,7 @@ func (s *session) Setup(ctx context.Context, t driver.Topology) error {
 			return err
 		}
 	}
-	if err := cmp.Or(fits(s.config, t.Shape()), followsOn(s.policy, s.config.Guarantee, s.conn.ConnectedServerVersion())); err != nil {
+	if err := cmp.Or(fits(s.config, t.Shape()), checkTracking(s.policy, s.config.Guarantee, s.conn.ConnectedServerVersion())); err != nil {
 		return err
 	}
 	js, err := jetstream.New(s.conn.Conn)

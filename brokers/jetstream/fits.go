@@ -31,7 +31,7 @@ func fits(c driver.Config, s driver.Shape) error {
 		return unmonitored
 	}
 	if c.Target.Version != "" {
-		err = followsOn(policy, c.Guarantee, c.Target.Version)
+		err = checkTracking(policy, c.Guarantee, c.Target.Version)
 	}
 	return cmp.Or(natsio.FitsSize(c.Target, sized(c.Guarantee, s.MaxBytes)), err)
 }
@@ -86,14 +86,14 @@ func fitsPull(client driver.Values) error {
 	return nil
 }
 
-// follows reports whether places in a stream are tracked, and the consumer is set back to a missing message: a message lost on
+// tracks reports whether places in a stream are tracked, and the consumer is set back to a missing message: a message lost on
 // its way would come behind later ones or, with AckPolicy all, be acknowledged with them and never come.
-func (s *session) follows() bool {
+func (s *session) tracks() bool {
 	return s.config.Guarantee.Ordering == driver.Ordered || s.policy == jetstream.AckAllPolicy
 }
 
-// followsOn refuses order, and AckPolicy all, on a server version that can't set a consumer back.
-func followsOn(policy jetstream.AckPolicy, g driver.Guarantee, version string) error {
+// checkTracking refuses order, and AckPolicy all, on a server version that can't set a consumer back.
+func checkTracking(policy jetstream.AckPolicy, g driver.Guarantee, version string) error {
 	all := policy == jetstream.AckAllPolicy
 	if g.Delivery == driver.AtMostOnce || g.Ordering != driver.Ordered && !all || reach.AtLeast(version, 2, 14) {
 		return nil

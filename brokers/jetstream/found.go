@@ -70,7 +70,7 @@ func (s *session) same(ctx context.Context, js jetstream.JetStream, topic driver
 		return nil, driver.Unsupported("persistence: "+string(s.config.Guarantee.Persistence), "stream %s has storage %s", is.Name, is.Storage)
 	case is.Retention == jetstream.WorkQueuePolicy:
 		return nil, refuse("stream %s has retention workqueue: to read a message is to remove it", is.Name)
-	case s.follows() && !slices.Equal(is.Subjects, []string{topic.Name}):
+	case s.tracks() && !slices.Equal(is.Subjects, []string{topic.Name}):
 		return nil, refuse("stream %s has other subjects, too, so that a gap in it is no lost message: neither order nor AckPolicy all can be kept", is.Name)
 	case is.NoAck && s.config.Guarantee.Acks != driver.AcksNone:
 		return nil, refuse("stream %s acknowledges nothing (no_ack)", is.Name)

@@ -131,7 +131,7 @@ func (p *futures) outcome(err error) error {
 	case errors.Is(err, jetstream.ErrAsyncPublishTimeout):
 		return driver.ErrUnanswered
 	case errors.Is(err, jetstream.ErrNoStreamResponse):
-		return errNobody
+		return errNoAnswer
 	case errors.Is(err, jetstream.ErrInvalidJSAck):
 		return fmt.Errorf("publish: %w", err)
 	}

@@ -85,8 +85,8 @@ var (
 	ackError = []byte(`"error"`)
 )
 
-// errNobody is the error if no server answers a publish: the server was just started, or the stream has no leader at the moment.
-var errNobody = fmt.Errorf("publish: %w: %w", driver.ErrDisconnected, jetstream.ErrNoStreamResponse)
+// errNoAnswer is the error of a publish that no server answers: the server has just started, or the stream has no leader.
+var errNoAnswer = fmt.Errorf("publish: %w: %w", driver.ErrDisconnected, jetstream.ErrNoStreamResponse)
 
 // roomPatience is the time for a cluster whose leader has no room: it steps down, and another server may have some.
 const roomPatience = 10 * time.Second
@@ -108,7 +108,7 @@ func (a *answers) judge(m *nats.Msg) error {
 		if status := m.Header.Get("Status"); status != "503" {
 			return fmt.Errorf("publish: the server answered with status %s", status)
 		}
-		return errNobody
+		return errNoAnswer
 	}
 	var ack struct {
 		Stream string              `json:"stream"`

@@ -21,15 +21,15 @@ type puller interface {
 	Closed() <-chan struct{}
 }
 
-// pulls requests messages in the way of client.consume.
-func (r *reader) pulls(from jetstream.Consumer, client driver.Values) (puller, error) {
+// pull requests messages in the way of client.consume.
+func (r *reader) pull(from jetstream.Consumer, client driver.Values) (puller, error) {
 	if client.String("consume") == fetch {
-		return r.fetches(from, client), nil
+		return r.fetch(from, client), nil
 	}
-	return r.consumes(from, client, r.handle)
+	return r.consume(from, client, r.handle)
 }
 
-func (r *reader) consumes(from jetstream.Consumer, client driver.Values, handle jetstream.MessageHandler) (puller, error) {
+func (r *reader) consume(from jetstream.Consumer, client driver.Values, handle jetstream.MessageHandler) (puller, error) {
 	options := []jetstream.PullConsumeOpt{
 		jetstream.PullExpiry(client.Duration("PullExpiry")), jetstream.PullHeartbeat(client.Duration("PullHeartbeat")),
 		jetstream.ConsumeErrHandler(func(_ jetstream.ConsumeContext, err error) { r.logf("%s: %v", r.name, err) }),
@@ -68,8 +68,8 @@ func (f *fetching) Stop() {
 
 func (f *fetching) Closed() <-chan struct{} { return f.closed }
 
-// fetches requests one batch after the other: the next one when the last message of this one was handled.
-func (r *reader) fetches(from jetstream.Consumer, client driver.Values) *fetching {
+// fetch requests one batch after the other: the next one when the last message of this one was handled.
+func (r *reader) fetch(from jetstream.Consumer, client driver.Values) *fetching {
 	ctx, end := context.WithCancel(r.ctx)
 	f := &fetching{end: end, closed: make(chan struct{})}
 	go func() {
@@ -166,8 +166,8 @@ type following struct {
 	one     sync.Mutex // the client may call the handler of the next consumer while that of the last one still runs
 }
 
-// follows begins at the subscription's place.
-func (r *reader) follows(try context.Context, client driver.Values) (puller, error) {
+// follow begins at the subscription's place.
+func (r *reader) follow(try context.Context, client driver.Values) (puller, error) {
 	ctx, end := context.WithCancel(r.ctx)
 	f := &following{reader: r, client: client, end: end, closed: make(chan struct{})}
 	if err := f.begin(try, r.course.next); err != nil {
@@ -199,7 +199,7 @@ func (f *following) begin(ctx context.Context, at uint64) error {
 	if err != nil {
 		return err
 	}
-	f.current, err = r.consumes(consumer, f.client, func(m jetstream.Msg) {
+	f.current, err = r.consume(consumer, f.client, func(m jetstream.Msg) {
 		f.one.Lock()
 		defer f.one.Unlock()
 		r.handle(m)
