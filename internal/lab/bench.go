@@ -169,18 +169,12 @@ func (b *bench) close(err error) {
 	if b.clients.pipeline != nil {
 		b.clients.pipeline.close(err)
 	}
-	if b.clients.tool != nil {
-		stop(b.clients.tool)
-	}
-	if b.clients.relays != nil { // before the agent, which removes the relays' topics as it closes
-		stop(b.clients.relays)
-	}
+	stop(b.clients.tool)
+	stop(b.clients.relays) // before the agent, which removes the relays' topics as it closes
 	if b.clients.agent != nil {
 		b.doubtClose(b.clients.agent.Close(), "clients", err)
 	}
-	if b.clients.consumers != nil {
-		stop(b.clients.consumers)
-	}
+	stop(b.clients.consumers)
 	b.endNote()
 	for _, p := range b.broker.proxies {
 		_ = p.Close() // an error says only that it did not listen any more

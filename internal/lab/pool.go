@@ -104,8 +104,11 @@ func (p *pool) stop(in *provision.Instance) {
 	stop(in)
 }
 
-// stop stops a broker or another process that was started here, and blocks until it has ended.
+// stop stops a broker or another process, and blocks until it has ended; nil: it wasn't started.
 func stop(in *provision.Instance) {
+	if in == nil {
+		return
+	}
 	const timeout = 30 * time.Second // then it is killed
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
