@@ -56,7 +56,7 @@ func (b *bench) attach(ctx context.Context, c driver.Config, recipe *provision.R
 	return nil
 }
 
-// note notes what the repetition is about to make on the attached broker, and says of runs that were killed what they have left on it.
+// note records what the repetition will create on the attached broker, and doubts the figures if killed runs left anything there.
 func (b *bench) note() (err error) {
 	h := b.lab.options.Host
 	if h == nil {
@@ -81,13 +81,12 @@ func (b *bench) endNote() {
 	case b.broker.unclean:
 		_ = b.broker.left.Stays()
 	default:
-		_ = b.broker.left.Gone() // an error leaves a note too many
+		_ = b.broker.left.Gone() // after an error a stale note remains
 	}
 }
 
-// checkVersion refuses a point that is about another version than that of the attached broker: what begins with want, if want isn't empty. Of a
-// study of 1.1.1 and 4.3.1, of which it keeps 1 and 4, an attached 4.1 is measured as the second only. asking is why the broker could not
-// be asked; nil if it could.
+// checkVersion refuses a point that is about another version than that of the attached broker. A version fits if the broker's number begins
+// with it: 4 fits 4.1, 1 does not. An empty one fits every broker. asking is why the broker could not be asked; nil if it could.
 func checkVersion(want string, attached driver.Description, asking error) error {
 	number := strings.TrimPrefix(attached.Version, "at least ")
 	switch {
@@ -161,8 +160,8 @@ func (m *meters) costClause(unmetered []provision.Missing) string {
 	}
 	for _, missing := range unmetered {
 		if missing.Here {
-			return fmt.Sprintf("its cost is not known, since who serves %s can't be told (%s), "+
-				"so what other processes use may be the broker's", missing.Address, missing.Why)
+			return fmt.Sprintf("its cost is not known: the process that serves %s was not found (%s), so the use of other processes may be the broker's",
+				missing.Address, missing.Why)
 		}
 	}
 	if len(metered) > 0 { // so it is incomplete because of an unmetered address

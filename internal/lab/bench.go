@@ -31,9 +31,9 @@ type bench struct {
 	limit  driver.Limit // of the broker's queues; the zero value if the spec asks for none
 	// headerBytes is by how many bytes headers make a message larger.
 	headerBytes int
-	// redelivery is after what time the broker delivers again what it got no acknowledgement of; 0: only when a connection ends.
+	// redelivery is how long the broker waits for an acknowledgement before it delivers a message again; 0: until the connection ends.
 	redelivery time.Duration
-	ackSetting string // that says so, where it is a consumer's work that may take too long
+	ackSetting string // the setting that decides redelivery; empty if messages in work are never redelivered
 	meters     meters
 	clients    clients
 	// previous is the outcome of the last trial, zero before the first one on these topics. runTrial hands it to the next trial.

@@ -39,8 +39,8 @@ func (p *peakMemory) add(r reading) {
 	p.generator = max(p.generator, r.self.RSSBytes+r.consumers.RSSBytes)
 }
 
-// cost returns what was used between two readings of all meters, and the messages to divide it by (paidFor). For example, 12 s of the broker's processor time for 2,000,000 messages are 6 µs each. Bytes is an estimate unless all
-// messages were confirmed: which sizes the confirmed ones had is not known, so each counts with the mean.
+// cost returns what was used between two readings of all meters, and the number of messages to divide it by (paidFor): 12 s of the broker's
+// processor time for 2,000,000 messages are 6 µs each. Bytes is an estimate unless all were confirmed: each counts with the mean size.
 func (m *metering) cost(begin, end fullReading, out worker.Outcome) store.Cost {
 	producing := usedBetween(begin.self, end.self, m.peak.self)
 	consuming := usedBetween(begin.consumers, end.consumers, m.peak.consumers)
@@ -66,9 +66,8 @@ func (m *metering) cost(begin, end fullReading, out worker.Outcome) store.Cost {
 	return c
 }
 
-// paidFor returns how many messages a cost from the begin of the measured phase to the end of the drain was spent on: those of the phase
-// that were confirmed. In a closed loop a window of messages of the warm-up is in flight when the phase begins, and confirmed in it. So
-// there it is how many were confirmed meanwhile, whatever their phase: 25,000 where 15,000 follow a window of 10,000.
+// paidFor returns the number of messages to divide a cost by: those of the measured phase that were confirmed. In a closed loop it counts
+// every confirmation since the phase began, also of the warm-up's last window: 25,000 where 15,000 follow a window of 10,000.
 func (m *metering) paidFor(out worker.Outcome) int64 {
 	begin := slices.IndexFunc(out.Samples, func(s worker.Sample) bool { return s.At >= out.From })
 	if m.rate > 0 || begin < 0 || begin == len(out.Samples)-1 {

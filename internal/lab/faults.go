@@ -35,8 +35,8 @@ type faultInjector struct {
 // longestListen bounds how long a trial listens on for messages that the broker delivers again.
 const longestListen = time.Minute
 
-// listenFor returns how long a trial listens on after its drain, and whether it is to look for messages that come again at all: it is if the
-// spec asks for faults, and promises that nothing comes twice. The many trials of a search and of a broker's warm-up, which are brisk, are not.
+// listenFor returns how long a trial listens after its drain, and whether it looks for redeliveries: if the spec has faults and promises no
+// duplicates. Trials of searches and of a broker's warm-up, which are brisk, never do.
 func (b *bench) listenFor(load worker.Load) (time.Duration, bool) {
 	if len(b.spec.Faults) == 0 || b.spec.Delivery == "at-least-once" || load.Brisk {
 		return 0, false

@@ -146,10 +146,9 @@ func (b *bench) generatorLimit(t trial, rate float64) (why remark.Remark, limite
 	return why, why.Text != ""
 }
 
-// clientLimit reports whether the client set the pace of a closed loop, and how that shows: a goroutine of it used up the one core that it
-// can use, or its window of unconfirmed messages was hardly ever full, though the producers had no work of their own to do. At most once nothing fills the window, and only the first shows it.
-// If no core was idle, the cores were the limit. For example, producers that waited for 2 % of their time for a free place would not have
-// sent more to a broker that confirms at once.
+// clientLimit reports whether the client set the pace of a closed loop, and why: a goroutine used a whole core, or the window was hardly ever
+// full, though the producers had no work of their own. At most once nothing fills the window, so only the first counts. If no core was
+// idle, the cores were the limit.
 func (b *bench) clientLimit(t trial) (why remark.Remark, limited bool) {
 	outOfCores := b.coresInUseHere(t) > usedUpShare*float64(b.lab.machine.Cores)
 	unknown := t.Cost.Shares == nil || t.Measured.Acked == 0

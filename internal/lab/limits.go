@@ -38,7 +38,7 @@ func checkLimits(s study.Spec) error {
 	return nil
 }
 
-// noteLimits says of the record's figures under which limits they came about.
+// noteLimits adds a doubt that names the limits under which the figures were measured.
 func (b *bench) noteLimits() {
 	var parts []string
 	for _, l := range b.spec.Limits.Each() {
@@ -67,7 +67,7 @@ func (b *bench) reachedCPULimit(t trial) bool {
 // A spec may slow the network between parts. Proxies in this process do that: clients are told their addresses instead of the broker's, or
 // the balancer's. What they cost counts as the generator's.
 
-// checkNetwork refuses a network before a broker that tells its clients an address of its own, which would lead past the proxy.
+// checkNetwork refuses a network before a broker that tells its clients its own address, which bypasses the proxy.
 func checkNetwork(s study.Spec) error {
 	if s.Network.Broker == (study.Path{}) {
 		return nil
@@ -78,9 +78,9 @@ func checkNetwork(s study.Spec) error {
 		return driver.Unsupported("network.broker", "%s runs in this process, without a network", s.Broker)
 	case recipe.Far != "":
 	case s.Nodes > 1:
-		return driver.Unsupported("network.broker", "%d nodes of %s tell clients each other's addresses, past the proxy, or it is not known that they don't", s.Nodes, s.Broker)
+		return driver.Unsupported("network.broker", "%d nodes of %s may tell clients each other's addresses, which bypass the proxy", s.Nodes, s.Broker)
 	case !recipe.AnyAddress:
-		return driver.Unsupported("network.broker", "%s tells clients an address of its own, past the proxy, or it is not known that it doesn't", s.Broker)
+		return driver.Unsupported("network.broker", "%s may tell clients its own address, which bypasses the proxy", s.Broker)
 	}
 	return nil
 }
@@ -116,7 +116,7 @@ func (b *bench) slowed(address string, path study.Path) (string, error) {
 	return p.Addr(), nil
 }
 
-// noteNetwork says of the record's figures over which network they came about.
+// noteNetwork adds a doubt that names the network over which the figures were measured.
 func (b *bench) noteNetwork() {
 	var parts []string
 	for _, p := range b.spec.Network.Each() {

@@ -146,7 +146,7 @@ func TestAnAttachedBrokerThatIsNotFoundIsNotMeteredAndTheDoubtSaysWhy(t *testing
 		t.Fatalf("%s %s, %+v", r.Status, r.Reason, r.Result)
 	}
 	for _, d := range r.Doubts {
-		if d.Code == "attached" && !strings.Contains(d.Text, "(this process itself listens on it), so what other processes use may be the broker's") {
+		if d.Code == "attached" && !strings.Contains(d.Text, "(this process itself listens on it), so the use of other processes may be the broker's") {
 			t.Error(d.Text)
 		}
 	}

@@ -209,7 +209,7 @@ func identityIn(s study.Spec, kind driver.Kind, c driver.Config) (in, why string
 	return store.InHeader, ""
 }
 
-// IdentityNote says in a sentence where the identity of a possible point's messages is; empty if its payloads are made up.
+// IdentityNote returns a sentence about where a point's messages carry their identity; empty if their payloads are made up.
 func IdentityNote(s study.Spec) string {
 	kind, err := driver.Lookup(s.Broker)
 	if err != nil {

@@ -48,7 +48,7 @@ func attachedTarget(s study.Spec) (driver.Target, error) {
 	return t, nil
 }
 
-// Overheard returns which secrets of the spec cross the network as plain text, and whereto, as sentences.
+// Overheard returns a clause for each secret of the spec that crosses the network unencrypted, with the host.
 func Overheard(s study.Spec) (said []string) {
 	hear := func(what, host, because string) {
 		if host != "localhost" && !net.ParseIP(host).IsLoopback() { // a name is no IP address

@@ -12,7 +12,7 @@ import (
 	"github.com/brokermark/brokermark/internal/worker"
 )
 
-// quietFor is after what silence a topic counts as read that was to be read from its start: more than a fetch of any client waits.
+// quietFor is how long a topic that is read from its start must be silent to count as read: longer than a fetch of any client waits.
 const quietFor = 5 * time.Second
 
 // measureRead reads a topic to which others publish: how many messages come, and how fast. Nothing is sent, so no latency is known, nor what is
@@ -41,8 +41,7 @@ func (b *bench) measureRead(ctx context.Context) (err error) {
 	return b.judgeReading(out, held)
 }
 
-// holds returns how many deliveries the topic is good for that is read from its start; nil for one that is read from now on, or if the broker
-// doesn't say.
+// holds returns how many deliveries to expect from a topic that is read from its start; nil if it is read from now on, or the broker doesn't say.
 func (b *bench) holds(ctx context.Context, d driver.Driver) (*int64, error) {
 	holder, ok := d.(driver.Holder)
 	if !ok || b.spec.Read.From != study.ReadStart {

@@ -137,7 +137,7 @@ func (s *rateSearch) adaptWarmup(p99 int64) { s.minWarmup = 2 * time.Duration(p9
 // attempts are the trials of a search at one rate.
 type attempts struct {
 	passed    *trial  // the last full-length trial that passed; nil if none did
-	others    []trial // full-length trials that passed or failed, but for the last that passed, if all their messages came
+	others    []trial // the other full-length trials that passed, or failed and lost nothing
 	failed    *trial  // the last trial that failed; nil if none did
 	saturated string  // how the generator reached its own limit in one of them, late or out of cores; empty if it never did
 }
@@ -160,9 +160,9 @@ func (s *rateSearch) judge(r search.Request, t trial) search.Answer {
 	return search.Answer{Judgements: judgements, Served: evidence.Served(), Through: s.through(r, t), CameLate: cameLate}
 }
 
-// missingCame reports whether all that the trial before missed came during t: then it lost nothing, and its stored form says so. What came is
-// counted and not known by number, so it must be exactly as much as was missing, and nothing may have been sent or delivered again in either
-// trial. Whatever else the trial before broke stays broken.
+// missingCame reports whether all messages that the trial before missed came during t; then its stored form says so. Late messages are
+// counted, not identified. So their number must match exactly, and neither trial may have resent or duplicated any. The trial before must
+// have broken nothing else.
 func (s *rateSearch) missingCame(t trial) bool {
 	before := t.previous.Measured
 	missing := t.previous.Warmup.Lost + before.Lost

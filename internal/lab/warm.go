@@ -116,7 +116,7 @@ const (
 	leastWarming = 100 * time.Millisecond
 	// leastTicks is the least number of ticks in a third.
 	leastTicks = 3
-	// leastDriven is the time of so many ticks in three thirds, and what brokerWarmup has to last to stand for them.
+	// leastDriven is the length of a phase with leastTicks in each third. A brokerWarmup as long serves as well.
 	leastDriven = 3 * leastTicks * tickEvery
 )
 
