@@ -114,7 +114,15 @@ func (a *asking) complete(f *pflag.FlagSet) error {
 	return a.out.complete(f)
 }
 
-// leaves says why one has left, once.
+// left returns how long repetitions may still run: all of the limit before the first.
+func (a *asking) left() time.Duration {
+	if a.began.IsZero() {
+		return a.limit
+	}
+	return max(0, a.limit-time.Since(a.began))
+}
+
+// leaves tells the user once why a contender or a candidate dropped out.
 func (a *asking) leaves(name, why string) {
 	if !a.gone[name] {
 		a.gone[name] = true
@@ -261,9 +269,6 @@ func (a *advised) enough(ctx context.Context, run study.Run) bool {
 	}
 	return a.late // a shorter repetition that still fits in would not be the one that matters most
 }
-
-// left is how long repetitions may still run.
-func (a *advised) left() time.Duration { return leftOf(a.limit, a.began) }
 
 // tell says why a contender has left, once.
 func (a *advised) tell(records []store.Record, name string) {

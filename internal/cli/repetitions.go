@@ -45,17 +45,17 @@ func shows(p plan) []string {
 	return lines
 }
 
-// enough decides when points with --repeat 'until 5%' need no more repetitions: when half the interval of the median is at most 5 %
+// closeEnough decides when points with --repeat 'until 5%' need no more repetitions: when half the interval of the median is at most 5 %
 // of it.
-type enough struct {
+type closeEnough struct {
 	store *store.Store
 	until map[string]float64 // by point ID, 0.05 for 5 %; others are not in it
 	said  map[string]bool    // by point ID: the user knows that it needs no more
 	say   func(format string, args ...any)
 }
 
-// of reports whether a point needs no further repetition. It reads the store, so that the repetitions of other runners count.
-func (e *enough) of(ctx context.Context, run study.Run) bool {
+// reached reports whether a point needs no further repetition. It reads the store, so that the repetitions of other runners count.
+func (e *closeEnough) reached(ctx context.Context, run study.Run) bool {
 	goal, repeats := e.until[run.Point.ID]
 	metric, known := results.HeadlineOf([]results.Point{{Spec: run.Point.Spec}})
 	if !repeats || !known || run.Repetition <= leastConfident {

@@ -43,10 +43,10 @@ type runOptions struct {
 	watching  watching
 	agents    agents
 	profiles  string   // the folder for what profilers find in repetitions that leave no record; "": there are none
-	question  question // what of the plan is worth its time, what is to run after it, and the answer that stands for the summary; nil: all, and none
+	question  question // chooses repetitions, and prints an answer instead of the summary; nil: all run, and the summary is printed
 }
 
-// question is what advise and tune are to a run.
+// question is a command that runs repetitions to find an answer: advise, tune, or run --explain.
 type question interface {
 	// begin is called when the store is open and all is installed that can be; missing are the others.
 	begin(st *store.Store, missing map[product]error, say func(format string, args ...any))
@@ -157,10 +157,7 @@ func (s *shell) carryOut(ctx context.Context, o runOptions, p plan) error {
 	if err != nil {
 		return err
 	}
-	if err := o.gates.answerable(p.points, refused); err != nil {
-		return err
-	}
-	if err := o.agents.check(p.points); err != nil {
+	if err := cmp.Or(o.gates.answerable(p.points, refused), o.agents.check(p.points)); err != nil {
 		return err
 	}
 	view := newProgress(s.err)
@@ -203,9 +200,9 @@ func (s *shell) carryOut(ctx context.Context, o runOptions, p plan) error {
 		sh: s, options: &o, store: st, view: view, under: s.underWay(o, host.Dir),
 		stored: map[store.Status]int{}, bad: map[store.Status]*store.Record{}, asked: p.objectives(),
 	}
-	limit := enough{store: st, until: p.until, said: map[string]bool{}, say: view.say}
+	precision := closeEnough{store: st, until: p.until, said: map[string]bool{}, say: view.say}
 	how := lab.Options{
-		Enough: limit.of,
+		Enough: precision.reached, // unless a question decides
 		Host:   host, Store: st, Append: r.under.keeps(outbox.Append), Again: o.again, Keep: o.keep, Tool: toolVersion(), Log: log,
 		Watch: func(e lab.Event) {
 			if q, ok := o.question.(interface{ left() time.Duration }); ok {
@@ -226,22 +223,28 @@ func (s *shell) carryOut(ctx context.Context, o runOptions, p plan) error {
 	if err := o.agents.gather(ctx, host, &how, view.say); err != nil {
 		return errors.Join(err, outbox.Close(ctx))
 	}
-	tally, err := lab.Run(ctx, p.runs, how)
-	for o.question != nil && err == nil {
-		var more []study.Run
-		var of lab.Tally
-		if more, err = o.question.further(ctx); err != nil || len(more) == 0 {
-			break
-		}
-		of, err = lab.Run(ctx, more, how)
-		p.runs = append(p.runs, more...)
-		tally.Add(of)
-	}
+	tally, err := runAll(ctx, &p, o.question, how)
 	unstored := outbox.Close(ctx)
 	view.close()
 	withdraw()
 	o.watching.close()
 	return r.finish(p, tally, err, unstored)
+}
+
+// runAll runs the repetitions of a plan, and those that a question asks for after them, which become part of the plan.
+func runAll(ctx context.Context, p *plan, q question, how lab.Options) (lab.Tally, error) {
+	tally, err := lab.Run(ctx, p.runs, how)
+	for q != nil && err == nil {
+		var more []study.Run
+		if more, err = q.further(ctx); err != nil || len(more) == 0 {
+			break
+		}
+		var added lab.Tally
+		added, err = lab.Run(ctx, more, how)
+		p.runs = append(p.runs, more...)
+		tally.Add(added)
+	}
+	return tally, err
 }
 
 // unstoredIn returns the folder for records that the store doesn't take: that of its file, or the working directory for a server.

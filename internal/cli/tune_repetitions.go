@@ -61,17 +61,6 @@ func (t *tuned) cost() float64 {
 	return t.least
 }
 
-// left is how long repetitions may still run.
-func (t *tuned) left() time.Duration { return leftOf(t.limit, t.began) }
-
-// leftOf is what is left of a time that began; all of it if it didn't.
-func leftOf(limit time.Duration, began time.Time) time.Duration {
-	if began.IsZero() {
-		return limit
-	}
-	return max(0, limit-time.Since(began))
-}
-
 // affordable is how many repetitions there is time for.
 func (t *tuned) affordable() int { return int(t.left().Seconds() / t.cost()) }
 

@@ -124,7 +124,7 @@ type plan struct {
 	studies []*study.Study
 	points  []study.Point      // of all studies; one that several studies have stands once for each, with what each says of it
 	runs    []study.Run        // each repetition once
-	until   map[string]float64 // of points that are repeated until they are known so closely; see enough
+	until   map[string]float64 // of points that are repeated until they are known so closely; see closeEnough
 }
 
 // pointIDs returns the IDs of all points.
