@@ -27,10 +27,7 @@ func unequalGuarantees(points []results.Point) string {
 		first := g.Members[0].Spec
 		severalBrokers := slices.ContainsFunc(g.Members, func(p results.Point) bool { return p.Spec.Broker != first.Broker })
 		anyCounterpart := slices.ContainsFunc(g.Members, func(p results.Point) bool { return hasCounterpart(p, points) })
-		if severalBrokers { // they are ranked
-			return ""
-		}
-		if !anyCounterpart { // another guarantee is not why it isn't ranked
+		if severalBrokers || !anyCounterpart { // ranked, or not ranked for another reason
 			return ""
 		}
 		brokers[first.Broker], guarantees[first.Delivery] = true, true

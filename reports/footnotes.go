@@ -1,5 +1,5 @@
 // The footnotes of tables of results, and what is said once of all their figures. Whatever happened, marks are at most six: one for each
-// class of doubts that has marks, one for what was refused, and one for what failed, is void or was aborted. A footnote says each thing
+// class of doubts that has marks, one for what was refused, and one for what failed, is void or was aborted. A footnote makes each statement
 // once, of the load that it touches most:
 //
 //	broker     status    sustainable   p99 at 1k/s
@@ -32,13 +32,13 @@ type footnotes struct {
 
 // footnote is what one mark stands for.
 type footnote struct {
-	title  string // "generator", "refused"
-	things []thing
+	title      string // "generator", "refused"
+	statements []statement
 }
 
-// thing is said of one load or more.
-type thing struct {
-	key   string // of a doubt what it means: things with the same key are one
+// statement is made about one load or more.
+type statement struct {
+	key   string // of a doubt what it means: statements with the same key are one
 	text  string // of the worst
 	share float64
 	worst load // the first with the largest share
@@ -52,8 +52,8 @@ func loadOf(p results.Point, title string) load {
 	return load{name: p.Name + ", " + title, setting: p.Setting()}
 }
 
-// mark returns the number of the footnote with a title, to which a thing is added.
-func (n *footnotes) mark(title string, t thing, of load) int {
+// mark returns the number of the footnote with a title, to which a statement is added.
+func (n *footnotes) mark(title string, t statement, of load) int {
 	i := slices.IndexFunc(n.notes, func(f footnote) bool { return f.title == title })
 	if i < 0 {
 		i = len(n.notes)
@@ -63,14 +63,14 @@ func (n *footnotes) mark(title string, t thing, of load) int {
 	return i + 1
 }
 
-func (f *footnote) add(t thing, of load) {
-	i := slices.IndexFunc(f.things, func(known thing) bool { return known.key == t.key })
+func (f *footnote) add(t statement, of load) {
+	i := slices.IndexFunc(f.statements, func(known statement) bool { return known.key == t.key })
 	if i < 0 {
 		t.worst, t.of = of, []load{of}
-		f.things = append(f.things, t)
+		f.statements = append(f.statements, t)
 		return
 	}
-	known := &f.things[i]
+	known := &f.statements[i]
 	if t.share > known.share {
 		known.text, known.share, known.worst = t.text, t.share, of
 	}
@@ -90,7 +90,7 @@ func (n *footnotes) doubtedAt(c document.Cell, place doubt.Place, quantile float
 	}
 	for _, d := range results.MarkedDoubts(records) {
 		if kind := d.Kind(); results.Touches(d, place, quantile, records[0].Spec.ClosedLoop()) {
-			c = c.Marked(n.mark(string(kind.Class()), thing{key: kind.Sentence(), text: d.Text, share: d.Share}, of))
+			c = c.Marked(n.mark(string(kind.Class()), statement{key: kind.Sentence(), text: d.Text, share: d.Share}, of))
 		}
 	}
 	return c
@@ -109,7 +109,7 @@ func (n *footnotes) say(p results.Point) {
 	for _, r := range withRates(p.Shown()) {
 		for _, d := range r.Doubts {
 			if kind := d.Kind(); kind.Place() == doubt.Table {
-				n.once.add(thing{key: kind.Sentence(), text: d.Text, share: d.Share}, load{name: p.Name})
+				n.once.add(statement{key: kind.Sentence(), text: d.Text, share: d.Share}, load{name: p.Name})
 			}
 		}
 	}
@@ -118,7 +118,7 @@ func (n *footnotes) say(p results.Point) {
 // blocks are what is said once and the footnotes, to be added at the end of the document.
 func (n *footnotes) blocks() []document.Block {
 	var d document.Document
-	said := lists.Map(n.once.things, func(t thing) string { return results.Capital(t.text+t.names(false)) + "." })
+	said := lists.Map(n.once.statements, func(t statement) string { return results.Capital(t.text+t.names(false)) + "." })
 	if len(said) > 0 {
 		d.Say("How it was measured: " + strings.Join(said, " "))
 	}
@@ -128,20 +128,20 @@ func (n *footnotes) blocks() []document.Block {
 	return d.Blocks
 }
 
-// mostThings is how many things a footnote says; the report doubts has all.
-const mostThings = 3
+// mostStatements is how many statements a footnote makes; the report doubts has all.
+const mostStatements = 3
 
 func (n *footnotes) text(f footnote) string {
 	several := n.severalSettings()
-	words := lists.Map(f.things[:min(mostThings, len(f.things))], func(t thing) string { return t.text + t.names(several) })
-	if more := len(f.things) - mostThings; more > 0 {
+	words := lists.Map(f.statements[:min(mostStatements, len(f.statements))], func(t statement) string { return t.text + t.names(several) })
+	if more := len(f.statements) - mostStatements; more > 0 {
 		words = append(words, fmt.Sprintf("and %d more, see brokermark report doubts", more))
 	}
 	return strings.Join(words, "; ")
 }
 
-// names is the load that a thing is said of, and the number of others: " (kafka, rate 1k/s, and 2 more)".
-func (t thing) names(setting bool) string {
+// names is the load that a statement is about, and the number of others: " (kafka, rate 1k/s, and 2 more)".
+func (t statement) names(setting bool) string {
 	name := t.worst.name
 	if setting {
 		name += ", " + t.worst.setting
@@ -154,7 +154,7 @@ func (t thing) names(setting bool) string {
 
 // severalSettings reports whether the loads that the footnotes name differ in size or guarantee.
 func (n *footnotes) severalSettings() bool {
-	things := lists.Flat(n.notes, func(f footnote) []thing { return f.things })
-	loads := lists.Flat(things, func(t thing) []load { return t.of })
+	statements := lists.Flat(n.notes, func(f footnote) []statement { return f.statements })
+	loads := lists.Flat(statements, func(t statement) []load { return t.of })
 	return slices.ContainsFunc(loads, func(l load) bool { return l.setting != loads[0].setting })
 }

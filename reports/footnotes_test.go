@@ -47,7 +47,7 @@ func TestFootnotes_AreAtMostSixWhateverHappened(t *testing.T) {
 			t.Errorf("%s: %d footnotes: %v", report, len(notes), notes)
 		}
 		for mark, text := range notes {
-			if strings.Count(text, "; ") > mostThings {
+			if strings.Count(text, "; ") > mostStatements {
 				t.Errorf("%s: footnote %d says too much: %s", report, mark, text)
 			}
 		}

@@ -67,7 +67,7 @@ func (g searchGoal) whyUndecided(notes *footnotes) []int {
 	}
 	var marks []int
 	for _, why := range g.Undecided {
-		t := thing{key: doubt.IncompleteSearch.Sentence(), text: why.Text}
+		t := statement{key: doubt.IncompleteSearch.Sentence(), text: why.Text}
 		marks = append(marks, notes.mark(string(doubt.IncompleteSearch.Class()), t, loadOf(g.point, g.point.Load())))
 	}
 	return marks

@@ -148,7 +148,7 @@ func (n *footnotes) ended(status results.Status, why remark.Remark, of load) int
 		title, text = "refused", why.Text
 		of.name, _, _ = strings.Cut(of.name, ",") // of every load
 	}
-	return n.mark(title, thing{key: why.Form(), text: text}, of)
+	return n.mark(title, statement{key: why.Form(), text: text}, of)
 }
 
 // doubtsSentence counts the repetitions that each class of doubts is about, including doubts about single
