@@ -130,7 +130,7 @@ func requirement(c *advise.Case) string {
 		results.Point{Spec: s}.Setting(), s.Persistence, copies, unit.Counted(s.SubscriptionsPerTopic, "subscription"), unit.Nanoseconds.Format(c.Bound))
 }
 
-// oneWord is a value that is no further flag and nothing to any shell: records may be a stranger's.
+// oneWord matches values that are safe in a shell and can't be a flag: records may come from a stranger.
 var oneWord = regexp.MustCompile(`^[A-Za-z0-9.+][A-Za-z0-9.,+-]*$`)
 
 // brokerName is the name of a contender that is described by it alone.

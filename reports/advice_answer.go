@@ -81,7 +81,7 @@ func leanText(a advise.Advice) (text string) {
 		}
 	}
 	if 2*busy > all {
-		text += fmt.Sprintf(" Something else used the machine in %d of %s: on a free one fewer repetitions decide.", busy, unit.Counted(all, "repetition"))
+		text += fmt.Sprintf(" Something else used the machine in %d of %s: an idle machine needs fewer repetitions.", busy, unit.Counted(all, "repetition"))
 	}
 	return text
 }

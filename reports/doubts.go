@@ -37,7 +37,7 @@ func doubtsReport(set *results.Set) (document.Document, error) {
 		return lists.Map(p.Findings(), func(f results.CountedFinding) pointFinding { return pointFinding{point: p, CountedFinding: f} })
 	})
 	if len(found) == 0 {
-		d.Say("Nothing is to be said against their figures.")
+		d.Say("There are no doubts about these figures.")
 		return d, nil
 	}
 	d.Add(tableOf("", findingColumns, found))

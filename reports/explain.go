@@ -81,7 +81,7 @@ func limitsByCause(l results.LoadPoint) []explained {
 	return list
 }
 
-// place is the i-th of the limits, counted so that the limit is 0 and the next one 1: where none was reached, the nearest is the next.
+// place returns the limit (0) or the next one (1). If no limit was reached, limits begins with the next one.
 func (e explained) place(i int) (cause, seen string) {
 	if e.limits.Cause() == "" {
 		i--
@@ -146,7 +146,7 @@ func triedFinding(t explain.Tried) string {
 	case t.Verdict == explain.Moved:
 		return "The rate moved: " + t.Change.Moved + "."
 	case t.Verdict == explain.Contra:
-		return "The rate moved, but the other way: the change does something else than to help with the limit."
+		return "The rate moved, but the other way: the change does not relieve the limit."
 	case t.Verdict == explain.Stayed:
 		return "The rate didn't move: " + t.Change.Stayed + "."
 	}

@@ -152,8 +152,8 @@ const slowFlushSeconds = 0.02
 //
 //	waiting = rate × ackSeconds
 //
-// where ackSeconds is the time from send to acknowledgement. Of that at most slowFlushSeconds count: who
-// waits longer spends the rest in a queue. A broker that flushes first makes about 1/waiting flushes for
+// where ackSeconds is the time from send to acknowledgement. At most slowFlushSeconds of it count: the rest of
+// a longer wait is queueing. A broker that flushes first makes about 1/waiting flushes for
 // each message; fewer than a quarter of that are its housekeeping. At 2,000 messages/s and 5 ms ten wait, so
 // 0.1 flushes per message are expected and 0.025 are enough. rate and ackSeconds are NaN if no message was
 // acknowledged; then each message needs a flush of its own.

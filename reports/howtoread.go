@@ -24,7 +24,7 @@ func howToRead(points []results.Point) []document.Block {
 	}
 	if slices.ContainsFunc(points, hasGoals) {
 		d.Say("Conditional throughput: at the sustainable rate at least this many messages per second came through, " +
-			"in all of the time but the share that a goal may be missed for. " +
+			"except in the share of the time that a goal may be missed for. " +
 			"A goal is undecided if the trials left a bound unknown, or the bounds too far apart.")
 	}
 	if anyLoad(points, results.OnlyFromSend) {

@@ -124,7 +124,7 @@ func TestASweepOfOneBrokerIsAnsweredByItsRecommendation(t *testing.T) {
 	}
 	records = altered(tuned("kafka"), "", func(r *store.Record) {})
 	records[0].Result.Latency.EndToEnd = hist.Snapshot{}
-	if text := string(rendered(t, build(t, "summary", records), "jsonl", 0)); !strings.Contains(text, "Not considered: 1 of which e2e p99 is not known.") {
+	if text := string(rendered(t, build(t, "summary", records), "jsonl", 0)); !strings.Contains(text, "Not considered: 1 without a known e2e p99.") {
 		t.Errorf("a point that ended ok without the figure: %s", text)
 	}
 	both := string(rendered(t, build(t, "summary", tuned("kafka", "rabbitmq")), "terminal", 100))

@@ -19,7 +19,7 @@ type Side struct {
 	Set  *results.Set
 }
 
-// Pairs lists the pairs that Compare compares, then what only one side was given, whose pairs have no other side.
+// Pairs lists the pairs that Compare compares, then the points that only one side measured, each as a pair without another side.
 func Pairs(a, b Side, meantToDiffer ...string) []results.Pair {
 	found := match(a, b, meantToDiffer)
 	pairs := lists.Map(found.pairs, func(p pair) results.Pair {

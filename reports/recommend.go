@@ -320,7 +320,7 @@ func (s sweep) leftOut() string {
 		parts = append(parts, fmt.Sprintf("%d without a usable figure (%s)", withoutFigure, statusCounts(counts)))
 	}
 	if withoutMetric > 0 {
-		parts = append(parts, fmt.Sprintf("%d of which %s is not known", withoutMetric, s.metric.Name))
+		parts = append(parts, fmt.Sprintf("%d without a known %s", withoutMetric, s.metric.Name))
 	}
 	return listSentence("Not considered: ", parts, ", ")
 }

@@ -81,7 +81,7 @@ func TestWishesThatCannotBeGrantedAreBadInput(t *testing.T) {
 		{"{tmp}/few.yaml", "values where each alias stands for its anchor"},
 		{"{tmp}/many.yaml", "many.yaml:2: brokers: 201 contenders; allowed: up to 200"},
 		{"{tmp}/names.yaml", "names.yaml:2: brokers: 300 contenders; allowed: up to 200"},
-		{"{tmp}/login.yaml --user me --password-env P", "{tmp}/login.yaml:4: brokers: mine has settings of its own, and so stands beside no login (--user); allowed: a broker's name, or no login"},
+		{"{tmp}/login.yaml --user me --password-env P", "{tmp}/login.yaml:4: brokers: mine has settings of its own, which can't be combined with a login (--user); allowed: a broker's name, or no login"},
 		{"{tmp}/text.yaml", "more than 200000 values where each alias stands for its anchor"},
 		{"", "--rate is missing: the messages per second that have to be carried"},
 		{"--rate fast", `--rate fast: "fast" is not a rate; allowed: messages per second, such as 20000, 20k or 20k/s`},

@@ -57,7 +57,7 @@ installations. Check starts nothing and writes nothing.`,
 	return c
 }
 
-// identities says where the identity of messages is whose payloads come from files, once for each broker that differs.
+// identities returns a sentence per broker about where messages with payloads from files carry their identity.
 func identities(points []study.Point, refused map[string]string) []string {
 	accepted := lists.Filter(points, func(p study.Point) bool { return refused[p.ID] == "" })
 	notes := lists.Map(accepted, func(p study.Point) string { return lab.IdentityNote(p.Spec) })
@@ -224,7 +224,7 @@ func askedByAll(points []study.Point) string {
 // shownAxes are the axes that always have a column.
 var shownAxes = []string{"broker", "version", "measure", "delivery", "messageSize", "load.rate", "sweep"}
 
-// mostAxes is up to how many axes have a column each. More are in one column.
+// mostAxes is the largest number of axes that have a column each. More share one column.
 const mostAxes = 5
 
 // apart is what sets points apart, beside the axes that always have a column: two studies that vary a client's linger time have the

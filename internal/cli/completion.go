@@ -17,7 +17,7 @@ import (
 	"github.com/brokermark/brokermark/internal/study"
 )
 
-// completer returns the values that an argument may have, as far as they begin as typed or not.
+// completer returns the possible values of an argument. The caller drops those that don't begin as typed.
 type completer func(c *cobra.Command, typed string) []string
 
 // complete adds completion to those flags of a command, and of the commands below it, whose values are known.

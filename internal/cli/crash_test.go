@@ -83,8 +83,8 @@ func TestACrashIsASentenceADumpAndARecord(t *testing.T) {
 			"brokermark crashed: runtime: goroutine stack exceeds 1048576-byte limit", "stack overflow",
 		},
 		"exits": {
-			1, "brokermark: internal error: the program ended itself with exit code 0 where it should not: a library did; please report it and attach ",
-			"brokermark crashed: the program ended itself with exit code 0", "",
+			1, "brokermark: internal error: a library ended the program with exit code 0; please report it and attach ",
+			"brokermark crashed: a library ended the program with exit code 0", "",
 		},
 		"runs out of RAM": {
 			-1, "brokermark: killed; the kernel kills a program when memory runs out", "brokermark crashed: killed", "",

@@ -48,7 +48,7 @@ func keepTrace(trace string) (path string, err error) {
 
 // after reports how a watched process ended, records the repetition that was under way, and returns the exit code.
 func (s *shell) after(e crash.Ending) int {
-	status, code, why := store.Failed, exitInternal, fmt.Sprintf("the program ended itself with exit code %d where it should not: a library did", e.Code)
+	status, code, why := store.Failed, exitInternal, fmt.Sprintf("a library ended the program with exit code %d", e.Code)
 	switch {
 	case e.Meant && e.Signal == 0:
 		fmt.Fprint(s.err, secret.Redact(e.Dump)) // words of a library that only look like a dump
@@ -128,8 +128,7 @@ func (u *underWay) event(e lab.Event) {
 	}
 }
 
-// keeps returns do, during which the process that watches this one knows the finished record: if this process ends before do has
-// returned, the other one keeps it.
+// keeps wraps do: while it runs, the process that watches this one knows the finished record, and stores it if this process dies.
 func (u *underWay) keeps(do func(context.Context, store.Record) error) func(context.Context, store.Record) error {
 	return func(ctx context.Context, r store.Record) error {
 		u.attempt.Record = r

@@ -53,9 +53,9 @@ func (w *workload) explainable(p plan) error {
 	case !slices.Contains(closed, spec.Measure):
 		return badInput("--explain: measure: %s has no limit that is named; allowed: peak, count, rate and sustainable", spec.Measure)
 	case spec.Pipeline != nil:
-		return badInput("--explain: of a pipeline no limit is named; allowed: points without one")
+		return badInput("--explain: a pipeline has no limit that is named; allowed: points without one")
 	case spec.Generator != "":
-		return badInput("--explain: of generator: %s no limit is named; allowed: the generator of brokermark", spec.Generator)
+		return badInput("--explain: generator: %s has no limit that is named; allowed: the generator of brokermark", spec.Generator)
 	case len(spec.Faults) > 0:
 		return badInput("--explain: faults change the rate as well; allowed: points without faults")
 	}

@@ -100,7 +100,7 @@ func TestExplainIsOfOnePointWhoseLimitIsNamed(t *testing.T) {
 		"--broker sim --measure curve":                           "--explain: measure: curve has no limit that is named; allowed: peak, count, rate and sustainable",
 		"--broker sim --measure peak --agents 2":                 "--explain: not with --agents: ",
 		"--broker kafka --measure backlog":                       "--explain: measure: backlog has no limit that is named",
-		"--broker rabbitmq --measure peak --generator perf-test": "--explain: of generator: perf-test no limit is named",
+		"--broker rabbitmq --measure peak --generator perf-test": "--explain: generator: perf-test has no limit that is named",
 		spec: "--explain: faults change the rate as well",
 	} {
 		for _, command := range []string{"run", "check"} {

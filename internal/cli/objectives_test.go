@@ -46,7 +46,7 @@ func TestObjectivesAreJudgedInEveryAnswer(t *testing.T) {
 		t.Errorf("compare says:\n%s", out)
 	}
 	// What should be reached is no part of a point: another bound needs no other measurement.
-	const changed = "The objectives of 2 points have changed since these were measured: run has judged by those of now, report judges by those that are stored."
+	const changed = "The objectives of 2 points have changed since these were measured: run used the new ones; report uses the stored ones."
 	if strings.Contains(r.out, "have changed") {
 		t.Errorf("the first run says:\n%s", r.out)
 	}

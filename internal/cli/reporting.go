@@ -91,7 +91,7 @@ its repetitions, a count of messages by their sum; beyond a threshold the exit
 code is 7.`,
 		Example: "  brokermark report\n" +
 			"  brokermark report -o report.html\n" +
-			"  brokermark report summary --where status=ok --fail-if 'e2e_p99>50s' --junit gates.xml",
+			"  brokermark report summary --where status=ok --fail-if 'e2e_p99>50ms' --junit gates.xml",
 		Args:              arguments(cobra.MaximumNArgs(1)),
 		ValidArgsFunction: cobra.FixedCompletions(reports.Names(), cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(c *cobra.Command, args []string) error {

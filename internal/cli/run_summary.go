@@ -52,8 +52,8 @@ func (r *running) summary(p plan) error {
 	return err
 }
 
-// changedObjectives says of how many points, which are the keys, the stored objectives aren't those that were asked for; empty if there
-// are none.
+// changedObjectives returns a sentence with the number of points, which are the keys, whose stored objectives differ from those that were
+// asked for; empty if there are none.
 func changedObjectives(stored, asked map[string]study.Objectives) string {
 	changed := 0
 	for point, objectives := range stored {
@@ -69,7 +69,7 @@ func changedObjectives(stored, asked map[string]study.Objectives) string {
 	if changed == 1 {
 		have = "have changed since it was"
 	}
-	return fmt.Sprintf("The objectives of %s %s measured: run has judged by those of now, report judges by those that are stored.\n",
+	return fmt.Sprintf("The objectives of %s %s measured: run used the new ones; report uses the stored ones.\n",
 		unit.Counted(changed, "point"), have)
 }
 

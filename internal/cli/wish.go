@@ -282,7 +282,7 @@ func (w *wishes) contenders() ([]advise.Contender, error) {
 				continue
 			}
 			if len(w.own) > 0 { // whose file may be a stranger's
-				return nil, badInput("%s:%d: brokers: %s has settings of its own, and so stands beside no login (--%s); allowed: a broker's name, or no login",
+				return nil, badInput("%s:%d: brokers: %s has settings of its own, which can't be combined with a login (--%s); allowed: a broker's name, or no login",
 					w.file, w.own[0].Line, w.own[0].Name, l.name)
 			}
 			set[l.path] = w.flags.Lookup(l.name).Value.String()

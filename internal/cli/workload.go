@@ -329,7 +329,7 @@ func openSecrets(args []string) error {
 			arg = "--attach=" + arg
 		}
 		if secret.In(arg) {
-			return hinted(badInput("argument %q holds a secret, which everybody sees who lists the processes of this machine", secret.Redact(arg)),
+			return hinted(badInput("argument %q holds a secret, which every user of this machine can see in the list of processes", secret.Redact(arg)),
 				"a store's password comes from PGPASSWORD or ~/.pgpass, a broker's from --user with --password-env, or with --password-file")
 		}
 	}
