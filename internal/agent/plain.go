@@ -32,14 +32,14 @@ type plainLoad struct {
 func (l Load) MarshalJSON() ([]byte, error) {
 	p := plainLoad{Load: l.Load}
 	var err error
-	if p.Schedule, err = schedule.Described(l.Schedule); err != nil {
+	if p.Schedule, err = schedule.ToPlain(l.Schedule); err != nil {
 		return nil, fmt.Errorf("the load's schedule: %w", err)
 	}
-	if p.Before, err = schedule.Described(l.Before); err != nil {
+	if p.Before, err = schedule.ToPlain(l.Before); err != nil {
 		return nil, fmt.Errorf("the schedule of the warm-up: %w", err)
 	}
 	if l.Backlog != nil {
-		if p.Meanwhile, err = schedule.Described(l.Backlog.Meanwhile); err != nil {
+		if p.Meanwhile, err = schedule.ToPlain(l.Backlog.Meanwhile); err != nil {
 			return nil, fmt.Errorf("the schedule while the backlog drains: %w", err)
 		}
 		backlog := *l.Backlog

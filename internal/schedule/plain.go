@@ -11,7 +11,7 @@ import (
 type Plain struct {
 	Constant  uint64          `json:",omitempty"`
 	Poisson   *PlainPoisson   `json:",omitempty"`
-	Piecewise *PlainPiecewise `json:"Line,omitempty"`
+	Piecewise *PlainPiecewise `json:",omitempty"`
 }
 
 // PlainPoisson holds the parameters of Poisson.
@@ -32,9 +32,9 @@ type PlainSegment struct {
 	For      time.Duration
 }
 
-// Described returns s as data, which must not be changed; nil if s is nil. A part of a schedule, as Deal.Share makes one, is an
+// ToPlain returns s as data, which must not be changed; nil if s is nil. A part of a schedule, as Deal.Share makes one, is an
 // error: send the whole schedule, and take the part where it is needed.
-func Described(s Schedule) (*Plain, error) {
+func ToPlain(s Schedule) (*Plain, error) {
 	switch s := s.(type) {
 	case nil:
 		return nil, nil

@@ -17,7 +17,7 @@ func TestAScheduleIsTheSameInAnotherProcess(t *testing.T) {
 		"slopes":   must(Steps([]Step{{100, 300, time.Second}, {300, 0, 70 * time.Millisecond}}, true)),
 		"bursts":   must(Bursts(0, 5000, time.Second, 37*time.Millisecond)),
 	} {
-		p, err := Described(s)
+		p, err := ToPlain(s)
 		if err != nil {
 			t.Fatal(name, err)
 		}
@@ -34,28 +34,28 @@ func TestAScheduleIsTheSameInAnotherProcess(t *testing.T) {
 			t.Errorf("%s: %+v, %v; want %+v", name, again, err, s)
 		}
 	}
-	if p, err := Described(nil); p != nil || err != nil {
+	if p, err := ToPlain(nil); p != nil || err != nil {
 		t.Errorf("no schedule: %v, %v", p, err)
 	}
 	if s, err := (*Plain)(nil).Schedule(); s != nil || err != nil {
 		t.Errorf("no schedule: %v, %v", s, err)
 	}
-	if _, err := Described(share(must(Constant(1)), 0, 2)); err == nil {
+	if _, err := ToPlain(share(must(Constant(1)), 0, 2)); err == nil {
 		t.Error("a share was described, whose parts depend on who shares it")
 	}
 	many := Deal{Clients: 1 << 15, Producers: 1 << 15}
-	if _, err := Described(many.Share(must(Poisson(1000, 1)), 3)); err == nil {
+	if _, err := ToPlain(many.Share(must(Poisson(1000, 1)), 3)); err == nil {
 		t.Error("a client's part of a Poisson process was described: as the whole process it has other arrivals")
 	}
 }
 
 func TestDamagedSchedulesAreRefused(t *testing.T) {
 	for _, text := range []string{
-		`{}`, `{"Constant": 1000000000000000001}`, `{"Constant": 999}`, `{"Constant": 1000, "Line": {"Segments": [{"Rate": 1000, "To": 2000, "For": 9}]}}`,
-		`{"Line": {"Segments": [{"Rate": 999, "For": 1000}]}}`, `{"Poisson": {"Rate": -1}}`, `{"Line": {"Segments": [{"Rate": 1, "To": 1, "For": 0}]}}`, `{"Line": {"Segments": [{"Rate": 5000, "To": 999, "For": 9}]}}`, `{"Line": {}}`,
-		`{"Line": {"Segments": [{"Rate": 5000, "For": -1}]}}`, `{"Line": {"Segments": [{"Rate": 0, "For": 1}]}}`,
-		`{"Line": {"Segments": [{"Rate": 5000, "For": 9223372036854775807}]}}`,
-		`{"Line": {"Segments": [{"Rate": 5000, "For": 315360000000000000}, {"Rate": 5000, "For": 315360000000000000}]}}`,
+		`{}`, `{"Constant": 1000000000000000001}`, `{"Constant": 999}`, `{"Constant": 1000, "Piecewise": {"Segments": [{"Rate": 1000, "To": 2000, "For": 9}]}}`,
+		`{"Piecewise": {"Segments": [{"Rate": 999, "For": 1000}]}}`, `{"Poisson": {"Rate": -1}}`, `{"Piecewise": {"Segments": [{"Rate": 1, "To": 1, "For": 0}]}}`, `{"Piecewise": {"Segments": [{"Rate": 5000, "To": 999, "For": 9}]}}`, `{"Piecewise": {}}`,
+		`{"Piecewise": {"Segments": [{"Rate": 5000, "For": -1}]}}`, `{"Piecewise": {"Segments": [{"Rate": 0, "For": 1}]}}`,
+		`{"Piecewise": {"Segments": [{"Rate": 5000, "For": 9223372036854775807}]}}`,
+		`{"Piecewise": {"Segments": [{"Rate": 5000, "For": 315360000000000000}, {"Rate": 5000, "For": 315360000000000000}]}}`,
 	} {
 		var p *Plain
 		if err := json.Unmarshal([]byte(text), &p); err != nil {
