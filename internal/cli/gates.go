@@ -16,7 +16,6 @@ import (
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/unit"
-	"github.com/brokermark/brokermark/reports"
 )
 
 // gates are the thresholds of --fail-if, such as 'e2e_p99 > 50ms', and the file of --junit for the verdicts on them. Results
@@ -85,11 +84,6 @@ func (g *gates) judge(out io.Writer, set *results.Set) error {
 		return err
 	}
 	return failedGates(objectives, "objectives")
-}
-
-// judgeChanges prints the verdicts on side b of a comparison with a.
-func (g *gates) judgeChanges(out io.Writer, a, b reports.Side, named []string) error {
-	return g.tell(out, gate.Changes(reports.Pairs(a, b, named...), g.conditions, g.allowMissing), nil)
 }
 
 // tell prints verdicts on the thresholds, and writes them to the file together with further ones. It returns an error if one failed.

@@ -276,7 +276,8 @@ func settingsByClass(args []string) (document.Document, error) {
 			return d, err
 		}
 	}
-	err := addClass(&d, "memory and collector of the broker", "Memory and collector are those of the product's own start script; where that differs, its page in brokers/ says why.", func(p catalog.Product) string {
+	const memory = "Memory and collector are those of the product's own start script; where that differs, its page in brokers/ says why."
+	err := addClass(&d, "memory and collector of the broker", memory, func(p catalog.Product) string {
 		return cmp.Or(p.Recipe.Memory, "no bound of its own")
 	})
 	return d, err

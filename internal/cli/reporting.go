@@ -287,9 +287,10 @@ func (s *shell) compare(ctx context.Context, o reportOptions, args []string) err
 	if why := reports.NothingToCompare(sides[0], sides[1], named...); why != "" {
 		return badInput("%s", why)
 	}
+	changes := gate.Changes(reports.Pairs(sides[0], sides[1], named...), o.gates.conditions, o.gates.allowMissing)
 	err := s.writeTo(o.out.path, func(w io.Writer) error {
 		source := source(nil, o.store, o.where, o.out, append([]string{"compare"}, args...)...)
-		source.Gates = gate.Changes(reports.Pairs(sides[0], sides[1], named...), o.gates.conditions, o.gates.allowMissing)
+		source.Gates = changes
 		if o.out.format == html {
 			return page.Compare(w, sides[0], sides[1], named, source)
 		}
@@ -298,7 +299,7 @@ func (s *shell) compare(ctx context.Context, o reportOptions, args []string) err
 	if err != nil {
 		return err
 	}
-	return o.gates.judgeChanges(s.err, sides[0], sides[1], named)
+	return o.gates.tell(s.err, changes, nil)
 }
 
 // side returns the store that a side's records are in, and the selection that finds them there: "monday.db" is another store,

@@ -168,7 +168,8 @@ func (t trial) stolenEffect(latency hist.Snapshot, measured string) remark.Remar
 			waitedLong += max(0, b.taken-time.Duration(ns/2))
 		}
 		if latency.Count() >= shown.least && waitedLong.Seconds() > (1-shown.q)*t.phaseSeconds() {
-			return remark.Of("the hypervisor took %s of core %d within half a second, %s after the measured phase began, and %s in all such times: what ran there stood still, and the latency %s was %s at "+shown.name,
+			return remark.Of("the hypervisor took %s of core %d within half a second, %s after the measured phase began, and %s in all such times: "+
+				"what ran there stood still, and the latency %s was %s at "+shown.name,
 				longest.taken, longest.core, told(longest.at-t.From), all, measured, told(ns))
 		}
 	}

@@ -16,7 +16,10 @@ var pipelineMetrics = []Metric{
 	responseTime(KeyResponseP50, "response p50", quantile(0.5)),
 	responseTime(KeyResponseP99, "response p99", quantile(0.99)),
 	responseTime(KeyResponseMax, "response max", quantile(1)),
-	{Key: KeyQueueMax, Name: "longest queue", Head: "longest\nqueue", Unit: unit.None, Better: Lower, Doc: "the most that the broker said to hold", measured: ofPipeline(func(p *store.Pipeline) float64 { return orNaN(p.QueueMax) })},
+	{
+		Key: KeyQueueMax, Name: "longest queue", Head: "longest\nqueue", Unit: unit.None, Better: Lower,
+		Doc: "the most that the broker said to hold", measured: ofPipeline(func(p *store.Pipeline) float64 { return orNaN(p.QueueMax) }),
+	},
 	{
 		Key: KeyQueueMemory, Name: "queue's memory", Head: "queue's\nmemory", Unit: unit.Bytes, Better: Lower,
 		Doc: "that the broker said to use for the queue before the load", measured: ofPipeline(func(p *store.Pipeline) float64 { return orNaN(p.QueueBytes) }),

@@ -13,8 +13,6 @@ import (
 	"github.com/brokermark/brokermark/internal/verdict"
 )
 
-const confidence = 1 - verdict.Alpha // of every interval
-
 // Summary sums up the values of repetitions. Of 3, 1 and 8 the median is 3, within 1..8.
 type Summary struct {
 	N         int     // values; without any, Median, Low and High are NaN
@@ -41,7 +39,7 @@ func Summarize(values []float64) Summary {
 	if len(values) == 0 {
 		return Summary{Median: math.NaN(), Low: math.NaN(), High: math.NaN()}
 	}
-	s := benchmath.AssumeNothing.Summary(sample(values), confidence)
+	s := benchmath.AssumeNothing.Summary(sample(values), 1-verdict.Alpha)
 	median := decimal(s.Center)
 	if math.IsInf(s.Lo, 0) || math.IsInf(s.Hi, 0) {
 		return Summary{N: len(values), Median: median, Low: slices.Min(values), High: slices.Max(values)}
