@@ -204,12 +204,7 @@ func (s *shell) carryOut(ctx context.Context, o runOptions, p plan) error {
 	how := lab.Options{
 		Enough: precision.reached, // unless a question decides
 		Host:   host, Store: st, Append: r.under.keeps(outbox.Append), Again: o.again, Keep: o.keep, Tool: toolVersion(), Log: log,
-		Watch: func(e lab.Event) {
-			if q, ok := o.question.(interface{ left() time.Duration }); ok {
-				e.Left = min(e.Left, q.left())
-			}
-			r.event(ctx, e)
-		},
+		Watch: func(e lab.Event) { r.event(ctx, e) },
 	}
 	if o.profiles != "" {
 		view.quiet = true
@@ -271,6 +266,9 @@ type running struct {
 
 // event is called by the lab from one goroutine.
 func (r *running) event(ctx context.Context, e lab.Event) {
+	if q, ok := r.options.question.(interface{ left() time.Duration }); ok {
+		e.Left = min(e.Left, q.left())
+	}
 	if e.Kind == lab.Skipped {
 		e.Record = r.lookUp(ctx, e.Run)
 	}
