@@ -36,7 +36,7 @@ func TestAFullStorageIsFinalUnlessAnotherServerMayHaveRoom(t *testing.T) {
 	}
 }
 
-// The short cut of judge must say what the answer says as JSON.
+// The short cut of parse must say what the answer says as JSON.
 func FuzzAnAcknowledgementMeansWhatJSONSaysItDoes(f *testing.F) {
 	for _, answer := range []string{
 		`{"stream":"a","seq":1}`, `{"stream":"a","seq":1,"duplicate":true}`, `{"error":{"code":503,"description":"insufficient resources"},"stream":"","seq":0}`,
@@ -45,7 +45,7 @@ func FuzzAnAcknowledgementMeansWhatJSONSaysItDoes(f *testing.F) {
 		f.Add([]byte(answer))
 	}
 	f.Fuzz(func(t *testing.T, answer []byte) {
-		err := (&answers{}).judge(&nats.Msg{Data: answer})
+		err := (&answers{}).parse(&nats.Msg{Data: answer})
 		var said struct {
 			Stream string
 			Error  *struct{ Description string }

@@ -206,7 +206,7 @@ func (r *reader) judge(at place) (deliver, tooSoon bool) {
 	if at.flow <= r.left {
 		r.left = 0
 	}
-	switch r.course.judge(at) {
+	switch r.course.classify(at) {
 	case due:
 		r.course.pass(at)
 		return true, false

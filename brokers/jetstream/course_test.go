@@ -48,7 +48,7 @@ func TestCourseHoldsBackOnlyWhatIsEarly(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			course := course{next: 11, latest: 100}
-			if got := course.judge(c.at); got != c.want {
+			if got := course.classify(c.at); got != c.want {
 				t.Errorf("%d, want %d", got, c.want)
 			}
 		})

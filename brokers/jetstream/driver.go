@@ -217,7 +217,7 @@ func (s *session) producer(c driver.ProducerConfig, r driver.Receipts) (driver.P
 		return s.newFutures(c, r)
 	}
 	timeout := s.config.Client.Duration("PublishAsyncTimeout")
-	w, err := natsio.NewWindow(s.dialer, fmt.Sprintf("producer %d", c.ID), c.InFlight, timeout, r, (&answers{copies: s.config.Guarantee.Replicas}).judge)
+	w, err := natsio.NewWindow(s.dialer, fmt.Sprintf("producer %d", c.ID), c.InFlight, timeout, r, (&answers{copies: s.config.Guarantee.Replicas}).parse)
 	if err != nil {
 		return nil, err
 	}

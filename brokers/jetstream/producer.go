@@ -91,7 +91,7 @@ var errNoAnswer = fmt.Errorf("publish: %w: %w", driver.ErrDisconnected, jetstrea
 // roomPatience is the time for a cluster whose leader has no room: it steps down, and another server may have some.
 const roomPatience = 10 * time.Second
 
-// answers judges the answers to a producer whose messages have this many copies. Safe for use by several goroutines.
+// answers reads the answers to a producer whose messages have this many copies. Safe for use by several goroutines.
 type answers struct {
 	copies int
 
@@ -99,8 +99,8 @@ type answers struct {
 	first, last time.Time // of answers without room, at most roomPatience apart
 }
 
-// judge parses a publish acknowledgement. Decoding the usual one as JSON would be a third of a message's cost.
-func (a *answers) judge(m *nats.Msg) error {
+// parse reads a publish acknowledgement. Decoding the usual one as JSON would be a third of a message's cost.
+func (a *answers) parse(m *nats.Msg) error {
 	if bytes.HasPrefix(m.Data, ackHead) && !bytes.Contains(m.Data, ackError) {
 		return nil
 	}

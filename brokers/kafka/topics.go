@@ -60,7 +60,7 @@ func (k *kafka) Setup(ctx context.Context, t driver.Topology) error {
 		}
 	}
 	for rest := all; len(rest) > 0 && !t.Existing; {
-		n := together(rest)
+		n := inOneRequest(rest)
 		if err := k.create(ctx, rest[0].Partitions, int16(replicas), configs, names[:n]); err != nil {
 			return err
 		}
@@ -83,8 +83,8 @@ func everyTopic(t driver.Topology) (all []driver.Topic) {
 // mostPartitions bounds the partitions of one create request: the controller refuses more than 10,000 records at once.
 const mostPartitions = 1000
 
-// together is the number of topics, from the first, that one request can create: those with the same number of partitions.
-func together(topics []driver.Topic) int {
+// inOneRequest is the number of topics, from the first, that one request can create: those with the same number of partitions.
+func inOneRequest(topics []driver.Topic) int {
 	n := 1
 	for n < len(topics) && topics[n].Partitions == topics[0].Partitions && (n+1)*topics[0].Partitions <= mostPartitions {
 		n++

@@ -114,16 +114,16 @@ const fewVerdicts = 20
 // tellVerdicts prints how many verdicts on a condition have each outcome, and single ones. what is the condition's kind.
 func tellVerdicts(out io.Writer, what, condition string, verdicts []gate.Verdict) {
 	count := map[gate.Outcome]int{}
-	of := lists.Filter(verdicts, func(v gate.Verdict) bool { return v.Condition == condition })
-	for _, v := range of {
+	ofCondition := lists.Filter(verdicts, func(v gate.Verdict) bool { return v.Condition == condition })
+	for _, v := range ofCondition {
 		count[v.Outcome]++
 	}
 	every := []gate.Outcome{gate.Failed, gate.Undecided, gate.Skipped, gate.Passed}
 	seen := lists.Filter(every, func(o gate.Outcome) bool { return count[o] > 0 })
 	parts := lists.Map(seen, func(o gate.Outcome) string { return fmt.Sprintf("%s %d", o, count[o]) })
 	fmt.Fprintf(out, "%s %s: %s\n", what, condition, strings.Join(parts, ", "))
-	for _, v := range of {
-		if v.Outcome == gate.Failed || v.Outcome == gate.Undecided || len(of) <= fewVerdicts {
+	for _, v := range ofCondition {
+		if v.Outcome == gate.Failed || v.Outcome == gate.Undecided || len(ofCondition) <= fewVerdicts {
 			fmt.Fprintf(out, "  %-7s  %s: %s\n", v.Outcome, render.Line(v.Point), render.Line(v.Text))
 		}
 	}

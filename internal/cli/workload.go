@@ -158,7 +158,7 @@ func (w *workload) load(args []string) (plan, error) {
 	if found, err = w.sized(found); err != nil {
 		return p, err
 	}
-	var of [][]study.Point // by study
+	var byStudy [][]study.Point
 	budget := new(study.Budget)
 	for _, s := range found {
 		if err := w.override(s); err != nil {
@@ -168,12 +168,12 @@ func (w *workload) load(args []string) (plan, error) {
 		if err != nil {
 			return p, err
 		}
-		p.studies, of = append(p.studies, s), append(of, points)
+		p.studies, byStudy = append(p.studies, s), append(byStudy, points)
 	}
-	p.points = slices.Concat(of...) // to which the runs refer
+	p.points = slices.Concat(byStudy...) // to which the runs refer
 	from := 0
 	for i, s := range found {
-		points := p.points[from:][:len(of[i])]
+		points := p.points[from:][:len(byStudy[i])]
 		from += len(points)
 		seed := cmp.Or(s.Seed, rand.Int64())
 		for _, r := range study.Order(points, s.Repeats, seed, lab.SharedBroker) {

@@ -125,7 +125,7 @@ func (c *crew) Prepare(ctx context.Context, p agent.Plan) (agent.Prepared, error
 		return err
 	}
 	if c.shared() {
-		err = together(ctx, agents, prepare)
+		err = prepareTogether(ctx, agents, prepare)
 	} else {
 		// The first agent creates its topics alone: all of them use the same namespaces or exchanges.
 		err = prepare(ctx, 0, agents[0])
@@ -172,9 +172,9 @@ func dealt(p agent.Plan, agents []*remote) ([]worker.Plan, error) {
 // shared reports whether agents share streams.
 func (c *crew) shared() bool { return len(c.parts) > 1 && c.parts[0].Peers != nil }
 
-// together has agents that share streams prepare at the same time: each of them waits until its producers were seen by the consumers
+// prepareTogether has agents that share streams prepare at the same time: each of them waits until its producers were seen by the consumers
 // of all. The first one creates the topics before the others begin. If one fails, the others are canceled.
-func together(ctx context.Context, agents []*remote, prepare func(ctx context.Context, i int, r *remote) error) error {
+func prepareTogether(ctx context.Context, agents []*remote, prepare func(ctx context.Context, i int, r *remote) error) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	defer relay(agents, true)()

@@ -41,7 +41,7 @@ func (b *bench) measureRead(ctx context.Context) (err error) {
 	return b.judgeReading(out, held)
 }
 
-// holds returns how many deliveries to expect from a topic that is read from its start; nil if it is read from now on, or the broker doesn't say.
+// holds returns how many deliveries to expect from a topic that is read from its start; nil for another one, or if the broker doesn't say.
 func (b *bench) holds(ctx context.Context, d driver.Driver) (*int64, error) {
 	holder, ok := d.(driver.Holder)
 	if !ok || b.spec.Read.From != study.ReadStart {

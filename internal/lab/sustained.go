@@ -16,13 +16,13 @@ import (
 // none. No trial has a rate of 0, so for a missing bound s.tried, the trials by rate, has none.
 
 // recordResult fills the record's result: the bounds of each goal, the figures of the full-length trials at the lower
-// bound of the first goal (together), and what was the limit above that. If the search has found nothing, the bounds are 0
+// bound of the first goal (summedUp), and what was the limit above that. If the search has found nothing, the bounds are 0
 // and the figures are missing.
 func (s *rateSearch) recordResult(found search.Result) {
 	first := found.Goals[0]
 	result := &store.Result{}
 	if at := s.tried[first.Low]; at.passed != nil {
-		result = s.bench.keepResult(together(*at.passed, at.others))
+		result = s.bench.keepResult(summedUp(*at.passed, at.others))
 		result.OfferedRate = at.passed.Rate
 	}
 	result.Sustainable = &store.Sustainable{
@@ -124,10 +124,10 @@ func (s *rateSearch) saturatedBetween(low, high float64) string {
 	return ""
 }
 
-// together returns a trial that stands for several at one rate: the last that passed, with the counts, latencies, pauses and costs of the
+// summedUp returns a trial that stands for several at one rate: the last that passed, with the counts, latencies, pauses and costs of the
 // others added. For example, of three trials of 20 s at 10,000/s, one of which failed by its latency, it has 600,000 messages in 60 s. The
 // one that passed would by itself show the latency of a time in which the broker did well. Samples, series and streams are those of passed.
-func together(passed trial, others []trial) trial {
+func summedUp(passed trial, others []trial) trial {
 	all := passed
 	all.before = others
 	for _, t := range others {

@@ -82,7 +82,7 @@ func TestFiguresOfSeveralTrialsHaveTheDoubtsOfEach(t *testing.T) {
 	disturbed.neighbours.Used = 20 * time.Second
 	disturbed.Doubts = []store.Doubt{store.DoubtOf(doubt.MeterLost, "an agent was lost")}
 	disturbed.bursts = []burst{{from: 5e9, at: 15e9, taken: 10 * time.Second}}
-	b.keepResult(together(atLatency(time.Millisecond), []trial{disturbed}))
+	b.keepResult(summedUp(atLatency(time.Millisecond), []trial{disturbed}))
 	for _, kind := range []*doubt.Kind{doubt.BusyMachine, doubt.MeterLost, doubt.Stolen} {
 		if !slices.ContainsFunc(b.record.Doubts, func(d store.Doubt) bool { return d.Is(kind) }) {
 			t.Errorf("no doubt %s: %v", kind.Code(), b.record.Doubts)

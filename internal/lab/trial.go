@@ -34,7 +34,7 @@ type trial struct {
 	Doubts      []store.Doubt   // reasons to trust the figures less that don't follow from them
 	relayed     *worker.Pauses  // of all relays; nil if there are none, or if a fault is aimed at one
 
-	before []trial // others at the same rate, whose counts, latencies and costs are counted in (together)
+	before []trial // others at the same rate, whose counts, latencies and costs are counted in (summedUp)
 
 	// What explains missing messages and those that are too many.
 	previous     worker.Outcome // of the trial before on the same topics; zero if there was none
@@ -103,7 +103,7 @@ func (b *bench) latencyWithoutOwn(t trial) hist.Quantiles {
 	return t.ownDelay().Without(h.EndToEnd, h.EndToEndService)
 }
 
-// phaseSeconds returns the length of the measured phase, or of all of them (together).
+// phaseSeconds returns the length of the measured phase, or of all of them (summedUp).
 func (t trial) phaseSeconds() float64 {
 	length := seconds(t.From, t.Until)
 	for _, before := range t.before {

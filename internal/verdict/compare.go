@@ -45,7 +45,7 @@ func Compare(a, b Sample, pooled Spread) Ratio {
 	if len(a) == 0 || len(b) == 0 {
 		return ratioOf(math.Inf(-1), math.Inf(1), math.NaN(), Spread{}, 0)
 	}
-	if ratios := together(a, b); len(ratios) >= enoughPairs && pooled.DF <= float64(2*(len(ratios)-1)) {
+	if ratios := pairedRatios(a, b); len(ratios) >= enoughPairs && pooled.DF <= float64(2*(len(ratios)-1)) {
 		return paired(ratios, b.Median()/a.Median())
 	}
 	lowA, highA := a.ends()
@@ -63,9 +63,9 @@ func paired(ratios Sample, estimate float64) Ratio {
 	return ratioOf(lower, upper, estimate, spread, spread.sd()/math.Sqrt(float64(len(ratios))))
 }
 
-// together returns the ratios of b to a in each repetition if all of both samples were measured together: with the same draw, before the next
-// repetition of either began. Otherwise it returns none: runs of different days share their seeds as well, but no disturbance.
-func together(a, b Sample) (ratios Sample) {
+// pairedRatios returns the ratio of b to a of each repetition if all of both samples were measured together: with the same draw, before the
+// next repetition of either began. Otherwise it returns none: runs of different days share their seeds as well, but no disturbance.
+func pairedRatios(a, b Sample) (ratios Sample) {
 	byBegin := func(v, w Value) int { return v.Began.Compare(w.Began) }
 	a, b = slices.SortedFunc(slices.Values(a), byBegin), slices.SortedFunc(slices.Values(b), byBegin)
 	for i := range min(len(a), len(b)) {
