@@ -1,6 +1,6 @@
-// The footnotes of tables of results, and what is said once of all their figures. Whatever happened, marks are at most six: one for each
-// class of doubts that has marks, one for what was refused, and one for what failed, is void or was aborted. A footnote makes each statement
-// once, of the load that it touches most:
+// The footnotes of tables of results, and what is said once of all their figures. Whatever happened, marks are at most six: one for
+// each class of doubts that has marks, one for what was refused, and one for what failed, is void or was aborted. A footnote makes
+// each statement once, of the load that it touches most:
 //
 //	broker     status    sustainable   p99 at 1k/s
 //	jetstream  ok          41.2k/s¹      772 µs

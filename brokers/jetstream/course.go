@@ -93,8 +93,8 @@ func (s *session) course(subject, durable string, acknowledged uint64) *course {
 }
 
 // classify returns the verdict on a message by its place. The first message of a flow is due at any place: a flow begins at
-// next or before, so no message is skipped. A place that was passed already, with a message newer than all others, is in another stream of that
-// name: a stream in memory is empty after a restart of its server, and counts from 1.
+// next or before, so no message is skipped. A place that was passed already, with a message newer than all others, is in
+// another stream of that name: a stream in memory is empty after a restart of its server, and counts from 1.
 func (c *course) classify(at place) verdict {
 	if at.stream < c.next && at.stored > c.latest {
 		c.next = 1

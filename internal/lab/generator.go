@@ -146,9 +146,9 @@ func (b *bench) generatorLimit(t trial, rate float64) (why remark.Remark, limite
 	return why, why.Text != ""
 }
 
-// clientLimit reports whether the client set the pace of a closed loop, and why: a goroutine used a whole core, or the window was hardly ever
-// full, though the producers had no work of their own. At most once nothing fills the window, so only the first counts. If no core was
-// idle, the cores were the limit.
+// clientLimit reports whether the client set the pace of a closed loop, and why: a goroutine used a whole core, or the window was
+// hardly ever full, though the producers had no work of their own. At most once nothing fills the window, so only the first
+// counts. If no core was idle, the cores were the limit.
 func (b *bench) clientLimit(t trial) (why remark.Remark, limited bool) {
 	outOfCores := b.coresInUseHere(t) > usedUpShare*float64(b.lab.machine.Cores)
 	unknown := t.Cost.Shares == nil || t.Measured.Acked == 0

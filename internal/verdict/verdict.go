@@ -72,8 +72,8 @@ func (s Sample) logs(end func(Value) float64) (logs []float64, ok bool) {
 func low(v Value) float64  { return v.Low }
 func high(v Value) float64 { return v.High }
 
-// ends returns the means of the logarithms of the low and of the high ends: but for the spread, the true mean lies between them. With a value
-// of exactly 0, which has no logarithm, nothing is known of the mean.
+// ends returns the means of the logarithms of the low and of the high ends: but for the spread, the true mean lies between them.
+// With a value of exactly 0, which has no logarithm, nothing is known of the mean.
 func (s Sample) ends() (lowEnd, highEnd float64) {
 	lowEnd, highEnd = math.Inf(-1), math.Inf(1)
 	if logs, ok := s.logs(low); ok {
