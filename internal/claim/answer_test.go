@@ -151,6 +151,20 @@ func TestTheSpreadIsPooledOverTheExperiment(t *testing.T) {
 	}
 }
 
+// A figure in the middle leaves open what a straight line does, and not whether the last figure is above the first.
+func TestTheSignOfASlopeIsThatOfTheChangeThatIsShown(t *testing.T) {
+	points := []at{{"x=1", thrice(5)}, {"x=2", []float64{5, 20, 80}}, {"x=4", thrice(10)}}
+	for sign, want := range map[string]claim.Verdict{"rising": claim.Reproduced, "falling": claim.NotReproduced} {
+		a := answer(t, "slope: {along: x, sign: "+sign+"}", records(points...))
+		if f := a.Parts[0].Sure; a.Verdict != want || f.Low < 0.8 || f.High > 1.2 {
+			t.Errorf("%s: %s, %+v", sign, a.Verdict, f)
+		}
+	}
+	if a := answer(t, "slope: {along: x, sign: rising}", records(at{"x=1", thrice(0)}, at{"x=2", thrice(3)}, at{"x=4", thrice(10)})); a.PointsTo != claim.Reproduced {
+		t.Errorf("from zero: %+v", a)
+	}
+}
+
 func TestOneRunDecidesNothingAtTheRateOfACurveEither(t *testing.T) {
 	one := curveOf(store.Knee{Rate: 1990, JumpedAt: 10_000}, 50, 2000, 10_000)
 	for _, choice := range []string{"knee", "lowest", "every"} {

@@ -83,7 +83,6 @@ func TestRoundingPutsNoFigureBeyondItsBound(t *testing.T) {
 	}
 }
 
-// The weights of a slope are rounded, so their sum is not always 0.
 func TestAFlatLineNeitherRisesNorFalls(t *testing.T) {
 	for _, sign := range []string{"rising", "falling"} {
 		for _, y := range []float64{3.3, 7, 1e6 / 3} {

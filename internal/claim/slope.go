@@ -10,18 +10,17 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// slopeCell judges the least-squares line through readings, of which there are three at least: its sign, how well it
-// fits (R²), and the change from the first figure to the last. Example: 100, 90 and 71 messages/s at 1, 2 and 3 topics
-// have the slope −14.5, an R² of 0.97, and a change of −29 %.
+// slopeCell judges readings, of which there are three at least: the change from the first figure to the last and its sign, and how well the
+// least-squares line fits (R²). Example: 100, 90 and 71 messages/s at 1, 2 and 3 topics have a change of −29 % and an R² of 0.97.
 func (t Trend) slopeCell(name string, rs readings) Cell {
 	first, last := rs[0].y, rs[len(rs)-1].y
 	change, fit := quotient(last, first).change(), rs.fit()
 	verdict := Reproduced
-	switch t.Sign { // a flat line neither rises nor falls
+	switch t.Sign {
 	case risingForm:
-		verdict = atMost(0).judge(rs.slope()).not()
+		verdict = rises(first, last)
 	case fallingForm:
-		verdict = atLeast(0).judge(rs.slope()).not()
+		verdict = rises(last, first)
 	}
 	if t.R2 > 0 {
 		verdict = verdict.and(atLeast(t.R2).judge(fit))
@@ -35,48 +34,16 @@ func (t Trend) slopeCell(name string, rs readings) Cell {
 	return Cell{Name: name, Verdict: verdict, Figure: change, R2: fit, N: n, rest: rest, noRatio: noRatio}
 }
 
-// slope is the slope of the least-squares line, as an interval over all choices of one repetition of each reading. The
-// slope is a weighted sum of the y. So it is lowest with the low end of every y that has a positive weight, and the high
-// end of every other:
-//
-//	slope = Σ weight(i)·y(i)   with   weight(i) = (x(i) − x̄) / Σ (x(j) − x̄)²
-//
-// There is no slope if all x are equal, as 1024 and 1KiB are.
-func (rs readings) slope() Figure {
-	var meanX, squares float64
-	for _, r := range rs {
-		meanX += r.x / float64(len(rs))
+// rises reports whether the later figure is above the earlier one: equal ones neither rise nor fall. The slope of the least-squares line tells
+// no more: it has the ends of all figures, and where these are equally wide it is never known better than the change.
+func rises(earlier, later Figure) Verdict {
+	switch {
+	case later.Low > earlier.High*(1+slack):
+		return Reproduced
+	case later.High <= earlier.Low*(1+slack):
+		return NotReproduced
 	}
-	for _, r := range rs {
-		squares += (r.x - meanX) * (r.x - meanX)
-	}
-	if squares == 0 {
-		return Figure{}
-	}
-	var values, lows, highs []float64
-	for _, r := range rs {
-		weight := (r.x - meanX) / squares
-		if weight == 0 {
-			continue // also where y.High is infinite, of which 0 times is no number
-		}
-		values = append(values, weight*r.y.Value)
-		lows = append(lows, min(weight*r.y.Low, weight*r.y.High))
-		highs = append(highs, max(weight*r.y.Low, weight*r.y.High))
-	}
-	return Figure{Value: sum(values), Low: sum(lows), High: sum(highs), N: fewestRepetitions(rs.figures())}
-}
-
-// sum adds up terms. It is 0 if they cancel but for rounding, as those of the slope of a flat line do.
-func sum(terms []float64) float64 {
-	total, magnitude := 0.0, 0.0
-	for _, term := range terms {
-		total += term
-		magnitude += math.Abs(term)
-	}
-	if !math.IsInf(magnitude, 0) && math.Abs(total) <= slack*magnitude {
-		return 0
-	}
-	return total
+	return Undecided
 }
 
 // fit returns R² of the medians. Its spread takes in the R² of each repetition that was made at every value of the axis,

@@ -9,7 +9,7 @@ type Kind string
 const (
 	Ratio     Kind = "ratio"     // one selection divided by another
 	Rank      Kind = "rank"      // the order of contenders, or the place of one
-	Slope     Kind = "slope"     // a metric changes along an axis, judged by a straight line
+	Slope     Kind = "slope"     // a metric changes from one end of an axis to the other, on a straight line
 	Threshold Kind = "threshold" // a metric lies within bounds
 	Shape     Kind = "shape"     // a metric along an axis is constant, rises, falls, or has an interior maximum
 )
@@ -90,7 +90,7 @@ type Ranking struct {
 // Trend is a statement of a slope or a shape of the metric along an axis.
 type Trend struct {
 	Along  string  // the axis
-	Sign   string  // slope: risingForm or fallingForm; empty if either will do
+	Sign   string  // slope: of the change, risingForm or fallingForm; empty if either will do
 	R2     float64 // slope: the least coefficient of determination; 0 if any will do
 	Change Range   // slope: of the last value against the first, as a share of the first
 	Form   string  // shape: one of forms, such as "constant"
