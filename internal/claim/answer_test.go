@@ -151,6 +151,25 @@ func TestTheSpreadIsPooledOverTheExperiment(t *testing.T) {
 	}
 }
 
+// Two metrics are divided in each repetition, and their ratios have a spread as any other figure has.
+func TestTheSpreadOfARatioOfMetricsIsPooledOverTheExperiment(t *testing.T) {
+	const statement = "select: {x: 1}, ratio: {of: {metric: receive_rate}, to: {metric: publish_rate}, expect: {to: 0.55}}"
+	points := []at{{"x=1", []float64{50, 90}}}
+	for others, want := range map[int]claim.Verdict{0: claim.Undecided, 6: claim.Reproduced} {
+		of := points
+		for x := range others {
+			of = append(of, at{fmt.Sprintf("x=%d", x+2), []float64{100, 300, 200}})
+		}
+		all := records(of...)
+		for i := range all {
+			all[i].Result.ReceiveRate = all[i].Result.PublishRate * []float64{0.5, 0.515, 0.485}[all[i].Repetition-1]
+		}
+		if a := answer(t, statement, all); a.Verdict != want {
+			t.Errorf("beside %d points: %+v", others, a)
+		}
+	}
+}
+
 // A figure in the middle leaves open what a straight line does, and not whether the last figure is above the first.
 func TestTheSignOfASlopeIsThatOfTheChangeThatIsShown(t *testing.T) {
 	points := []at{{"x=1", thrice(5)}, {"x=2", []float64{5, 20, 80}}, {"x=4", thrice(10)}}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
+	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/unit"
 	"github.com/brokermark/brokermark/internal/verdict"
 )
@@ -94,28 +95,39 @@ func (s Statement) divide(dividend, divisor group) (Figure, *undecided) {
 	return quotient(of, to), nil
 }
 
-// ratioOfMetrics returns the ratio of two metrics of the same repetitions. Those in which one is not known are left out.
-// If any divisor is zero there is none, because that repetition alone would have none.
+// ratioOfMetrics returns the ratio of two metrics of the same repetitions.
 func ratioOfMetrics(s sample, dividend, divisor results.Metric) Figure {
 	dividend, divisor = dividend.AsRecorded(), divisor.AsRecorded()
-	var ratios []float64
-	for _, r := range s.records {
+	ratios, bounded := ratiosIn(s.records, dividend, divisor)
+	if bounded {
+		return quotient(s.figure(dividend), s.figure(divisor))
+	}
+	f := summarized(results.Summarize(lists.Map(ratios, func(v verdict.Value) float64 { return v.At })), unit.Factor)
+	if s.sure != nil && f.known() {
+		f = f.within(s.interval(dividend.Key+" "+divisor.Key, func(records []store.Record) verdict.Sample {
+			ratios, _ := ratiosIn(records, dividend, divisor)
+			return ratios
+		}))
+	}
+	return f
+}
+
+// ratiosIn returns the ratios of two metrics in each record. Those in which one is not known are left out. If a divisor is zero there are
+// none, because that repetition alone would have none. bounded reports that one of both is a lower bound, which has no ratio of its own.
+func ratiosIn(records []store.Record, dividend, divisor results.Metric) (ratios verdict.Sample, bounded bool) {
+	for _, r := range records {
 		of, to := dividend.Of(r), divisor.Of(r)
 		switch {
 		case math.IsNaN(of) || math.IsNaN(to):
-		case dividend.AtMost(r) != of || divisor.AtMost(r) != to: // a lower bound has no ratio of its own
-			return quotient(s.figure(dividend), s.figure(divisor))
+		case dividend.AtMost(r) != of || divisor.AtMost(r) != to:
+			return nil, true
 		case of < 0 || to <= 0:
-			return Figure{}
+			return nil, false
 		default:
-			ratios = append(ratios, of/to)
+			ratios = append(ratios, verdict.Exactly(of/to))
 		}
 	}
-	f := summarized(results.Summarize(ratios), unit.Factor)
-	if s.sure != nil && f.known() {
-		f = f.within(verdict.Sample(lists.Map(ratios, verdict.Exactly)).Interval(verdict.Spread{}, s.sure.alpha))
-	}
-	return f
+	return ratios, false
 }
 
 func hasFigure(samples []sample, m results.Metric) bool {

@@ -80,7 +80,7 @@ func (s sample) figure(m results.Metric) Figure {
 		return Figure{}
 	}
 	if s.sure != nil {
-		f = f.within(s.interval(m))
+		f = f.within(s.interval(m.Key, m.AsRecorded().Sample))
 	}
 	if s.aboveKnee != nil {
 		if next := s.aboveKnee.figure(m); next.known() {
@@ -104,18 +104,18 @@ func (f Figure) within(low, high float64) Figure {
 type sureness struct {
 	alpha   float64
 	among   []sample                  // those of the experiments
-	spreads map[string]verdict.Spread // by experiment and metric
+	spreads map[string]verdict.Spread // by experiment and what they are of
 }
 
-// spread returns the estimate from all samples of an experiment.
-func (s *sureness) spread(m results.Metric, experiment string) verdict.Spread {
-	key := experiment + " " + m.Key
+// spread returns the estimate from all samples of an experiment. of reads from records what the key names: a metric, or the ratio of two.
+func (s *sureness) spread(key, experiment string, of func([]store.Record) verdict.Sample) verdict.Spread {
+	key = experiment + " " + key
 	spread, ok := s.spreads[key]
 	if !ok {
 		var samples []verdict.Sample
 		for _, one := range s.among {
 			if other, _ := one.value(sweepAxis); other == experiment {
-				samples = append(samples, m.AsRecorded().Sample(one.records))
+				samples = append(samples, of(one.records))
 			}
 		}
 		spread = verdict.Pool(samples...)
@@ -124,9 +124,9 @@ func (s *sureness) spread(m results.Metric, experiment string) verdict.Spread {
 	return spread
 }
 
-func (s sample) interval(m results.Metric) (low, high float64) {
+func (s sample) interval(key string, of func([]store.Record) verdict.Sample) (low, high float64) {
 	experiment, _ := s.value(sweepAxis)
-	return m.AsRecorded().Sample(s.records).Interval(s.sure.spread(m, experiment), s.sure.alpha)
+	return of(s.records).Interval(s.sure.spread(key, experiment, of), s.sure.alpha)
 }
 
 // surely returns the chosen samples with confidence intervals that err with the probability alpha. among are all of their experiments.
