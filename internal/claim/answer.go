@@ -102,29 +102,30 @@ func (a *Answer) leaveOpen(reason Reason, why string) {
 	}
 }
 
-// isSure reports whether confidence intervals that err with the probability alpha come to what the repetitions point to. One cell of many
-// can refute a claim, so that the cells share alpha then.
+// isSure reports whether confidence intervals that err with the probability alpha come to what the repetitions point to.
 func (c Claim) isSure(a Answer, samples []sample, alpha float64) bool {
 	if a.PointsTo == Undecided {
 		return false
 	}
 	sure := Reproduced
 	for _, s := range c.Statements {
-		sure = sure.and(s.pointsTo(samples, a.shared(alpha)).PointsTo)
+		sure = sure.and(s.pointsTo(samples, c.shared(a, alpha)).PointsTo)
 	}
 	return sure == a.PointsTo
 }
 
-// shared returns the part of alpha that each cell has.
-func (a Answer) shared(alpha float64) float64 {
-	if a.PointsTo != NotReproduced {
-		return alpha
+// shared returns the part of alpha that each cell has, of those of which one alone may make the verdict. Any statement refutes the claim, and
+// all have to hold.
+func (c Claim) shared(a Answer, alpha float64) float64 {
+	cells := 1
+	for i, p := range a.Parts {
+		n := c.Statements[i].oneAlone(p, a.PointsTo)
+		if a.PointsTo == NotReproduced && i > 0 {
+			n += cells
+		}
+		cells = max(cells, n)
 	}
-	cells := 0
-	for _, p := range a.Parts {
-		cells += len(p.Cells)
-	}
-	return alpha / float64(max(1, cells))
+	return alpha / float64(cells)
 }
 
 // addIntervals adds the figures with their 95 % confidence intervals.

@@ -71,17 +71,20 @@ func splitBy(axis string, cell group) ([]group, *undecided) {
 // pooledFigure returns the metric over the samples of a group, pooled if several of them have it. There is none if no
 // sample has the metric. where says for the reader of the reason where the group stands: "at x=2".
 func (s Statement) pooledFigure(m results.Metric, g group, where string) (Figure, *undecided) {
-	figures := lists.Filter(lists.Map(g.Members, func(one sample) Figure { return one.figure(m) }), Figure.known)
+	having := lists.Filter(g.Members, func(one sample) bool { return one.figure(m).known() })
 	switch {
-	case len(figures) == 0:
+	case len(having) == 0:
 		return Figure{}, nil
-	case len(figures) == 1:
-		return figures[0], nil
+	case len(having) == 1:
+		return having[0].figure(m), nil
 	case s.Pool == "":
 		return Figure{}, undecidedBecause(Misfit, "%d points %s: the claim has to name an axis in over, or how to pool them",
-			len(figures), where)
+			len(having), where)
 	}
-	return pooled(s.pooling(m), figures), nil
+	pooling := s.pooling(m)
+	return pooled(pooling, lists.Map(having, func(one sample) Figure {
+		return one.figure(m).withEnds(pooling, one.sharing(oneAlone(pooling, len(having))).figure(m))
+	})), nil
 }
 
 func (s Statement) cellFigure(m results.Metric, cell group) (Figure, *undecided) {

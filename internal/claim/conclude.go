@@ -39,11 +39,7 @@ func (s Statement) concludeFromPooled(p Part, figures []Figure) Part {
 // concludeFromEach demands that each cell holds, or a share of them. Example: 50 % of four cells have to hold, one
 // holds, one doesn't, and two are missing. Then one to three of them hold, two are needed, and it is undecided.
 func (s Statement) concludeFromEach(p Part) Part {
-	needed := p.places()
-	if s.Take == TakeShare {
-		exact := s.Share * float64(p.places())
-		needed = int(math.Ceil(exact * (1 - slack))) // 0.3 · 10 is a little more than 3, and makes 3
-	}
+	needed := s.needed(p)
 	fewest, most := p.Count(Reproduced), p.places()-p.Count(NotReproduced) // cells that hold
 	switch {
 	case fewest >= needed:
@@ -56,6 +52,27 @@ func (s Statement) concludeFromEach(p Part) Part {
 		return p.leftOpen(p.whyCellsOpen())
 	}
 	return p
+}
+
+// needed returns how many cells have to hold.
+func (s Statement) needed(p Part) int {
+	if s.Take != TakeShare {
+		return p.places()
+	}
+	exact := s.Share * float64(p.places())
+	return int(math.Ceil(exact * (1 - slack))) // 0.3 · 10 is a little more than 3, and makes 3
+}
+
+// oneAlone returns of how many cells one alone may make the verdict: any refutes a statement of which no more than needed hold, and any of
+// those that it doesn't need, and one more, reproduces it. Figures that are pooled have such ends already.
+func (s Statement) oneAlone(p Part, v Verdict) int {
+	switch {
+	case s.poolsCells():
+		return 1
+	case v == NotReproduced:
+		return len(p.Cells)
+	}
+	return min(len(p.Cells), p.places()-s.needed(p)+1)
 }
 
 // leftOpen returns the part as undecided, with the reason.

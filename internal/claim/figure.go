@@ -82,6 +82,29 @@ func pooled(pooling string, figures []Figure) Figure {
 	return Figure{Value: pool(values), Low: pool(lows), High: pool(highs), N: n, Unit: figures[0].Unit}
 }
 
+// oneAlone returns of how many figures, of n that are pooled, one alone may move an end of the result: the largest is at least what any of
+// them shows. The median is moved by one of those on its side, if the others lie far away. A mean takes all of them.
+func oneAlone(pooling string, n int) int {
+	switch pooling {
+	case poolMax, poolMin:
+		return n
+	case poolMedian:
+		return n/2 + 1
+	}
+	return 1
+}
+
+// withEnds returns one of several figures that are pooled, with the ends of its wider interval where one of them alone may move the result.
+func (f Figure) withEnds(pooling string, wider Figure) Figure {
+	if pooling == poolMax || pooling == poolMedian {
+		f.Low = wider.Low
+	}
+	if pooling == poolMin || pooling == poolMedian {
+		f.High = wider.High
+	}
+	return f
+}
+
 // fewestRepetitions returns the least N of figures, which must not be empty.
 func fewestRepetitions(figures []Figure) int {
 	return slices.MinFunc(figures, func(a, b Figure) int { return cmp.Compare(a.N, b.N) }).N

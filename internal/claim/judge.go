@@ -18,6 +18,12 @@ func (s Statement) pointsTo(all []sample, alpha float64) Part {
 	if why != nil {
 		return Part{}.leftOpen(why)
 	}
+	if n := oneAlone(s.Take, len(p.Cells)); n > 1 && alpha > 0 { // places whose figures are pooled
+		wider, _ := s.judgeCells(all, alpha/float64(n))
+		for i, c := range wider.Cells {
+			p.Cells[i].Figure = p.Cells[i].Figure.withEnds(s.Take, c.Figure)
+		}
+	}
 	p.unmeasured = max(0, s.Places-p.places())
 	p.Missing += p.unmeasured
 	return s.conclude(p)

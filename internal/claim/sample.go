@@ -132,16 +132,32 @@ func (s sample) interval(key string, of func([]store.Record) verdict.Sample) (lo
 // surely returns the chosen samples with confidence intervals that err with the probability alpha. among are all of their experiments.
 func surely(chosen, among []sample, alpha float64) []sample {
 	sure := &sureness{alpha: alpha, among: among, spreads: map[string]verdict.Spread{}}
-	chosen = slices.Clone(chosen)
-	for i := range chosen {
-		chosen[i].sure = sure
-		if next := chosen[i].aboveKnee; next != nil {
-			above := *next
-			above.sure = sure
-			chosen[i].aboveKnee = &above
-		}
+	return lists.Map(chosen, func(s sample) sample { return s.with(sure) })
+}
+
+// with returns the sample with other confidence intervals.
+func (s sample) with(sure *sureness) sample {
+	s.sure = sure
+	if s.aboveKnee != nil {
+		above := s.aboveKnee.with(sure)
+		s.aboveKnee = &above
 	}
-	return chosen
+	if s.pair != nil {
+		p := *s.pair
+		p.of, p.to = p.of.with(sure), p.to.with(sure)
+		s.pair = &p
+	}
+	return s
+}
+
+// sharing returns the sample with intervals that err so seldom that n of them together err as often as one did.
+func (s sample) sharing(n int) sample {
+	if s.sure == nil {
+		return s
+	}
+	sure := *s.sure
+	sure.alpha /= float64(n)
+	return s.with(&sure)
 }
 
 // count returns how many messages the metric counts per repetition, also in those that failed. Messages that one

@@ -69,6 +69,9 @@ func (s Statement) readingsIn(cell group) (rs readings, without []string, why *u
 		return nil, nil, why
 	}
 	for _, g := range groups {
+		if s.Kind == Shape { // which any two of the figures may refute
+			g.Members = lists.Map(g.Members, func(one sample) sample { return one.sharing(len(groups)) })
+		}
 		place := s.Along + "=" + g.Name
 		y, why := s.pooledFigure(s.Metric, g, "at "+place)
 		if why != nil {

@@ -20,7 +20,7 @@ func (t Turn) Given() bool { return t != Turn{} }
 // reproduced, the statements that don't refute it have no say.
 func (c Claim) addTurns(a *Answer, samples []sample, alpha float64) {
 	for i, s := range c.Statements {
-		if p := s.pointsTo(samples, a.shared(alpha)); p.PointsTo == a.PointsTo {
+		if p := s.pointsTo(samples, c.shared(*a, alpha)); p.PointsTo == a.PointsTo {
 			a.Parts[i].Turn = s.turn(p)
 		}
 	}
