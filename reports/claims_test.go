@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -234,6 +235,22 @@ func TestAMeasuredFigureSaysWhereItWasJudgedAndWhatWouldTurnTheAnswer(t *testing
 	} {
 		if got := partText(c.s, c.p); got != want {
 			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// A generator that stood still adds a delay to a latency. It takes its share off the rate of a closed loop.
+func TestAStandstillIsSaidToLowerARateByItsShare(t *testing.T) {
+	d := results.Doubt{Code: "pauses", Share: 0.286, Text: "so it was"}
+	for key, want := range map[string]string{
+		"throughput":          "generator: it stood still, by which the rate is up to 29 % too low",
+		"e2e_service_mean_ns": "generator: part of the figure may be the generator's own delay, not the broker's",
+	} {
+		c := claim.Claim{Statements: []claim.Statement{{Kind: claim.Threshold, Selection: claim.Selection{Metric: results.MustMetric(key)}}}}
+		var notes document.Footnotes
+		measuredCell(c, claim.Answer{Parts: []claim.Part{{Figure: claim.Figure{N: 3}, Doubts: []results.Doubt{d}}}}, &notes)
+		if got := fmt.Sprint(notes.Blocks()); !strings.Contains(got, want) {
+			t.Errorf("%s: %s, want %s", key, got, want)
 		}
 	}
 }

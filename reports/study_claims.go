@@ -15,6 +15,7 @@ import (
 
 	"github.com/brokermark/brokermark/internal/claim"
 	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/doubt"
 	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/remark"
 	"github.com/brokermark/brokermark/internal/results"
@@ -178,12 +179,22 @@ func measuredCell(c claim.Claim, a claim.Answer, notes *document.Footnotes) docu
 		cell = cell.Marked(notes.Mark("closed",
 			remark.Of("the latency of a closed loop: it says how full the client's window was, as the paper's does")))
 	}
-	for _, p := range a.Parts {
+	for i, p := range a.Parts {
 		for _, d := range p.Doubts {
-			cell = cell.Marked(notes.Mark("doubt", remark.Of("%s: %s", d.Kind().Class(), d.Kind().Sentence())))
+			text := statementDoubt(c.Statements[i], d)
+			cell = cell.Marked(notes.Mark("doubt "+text, remark.Of("%s", text)))
 		}
 	}
 	return cell
+}
+
+// statementDoubt is what a doubt says of a statement's figures. By a standstill the rate of a closed loop is too low by its share.
+func statementDoubt(s claim.Statement, d results.Doubt) string {
+	sentence := d.Kind().Sentence()
+	if d.Kind() == doubt.Pauses && (s.Metric.Rate() || s.Of.Metric.Rate()) {
+		sentence = fmt.Sprintf("it stood still, by which the rate is up to %.0f %% too low", 100*d.Share)
+	}
+	return fmt.Sprintf("%s: %s", d.Kind().Class(), sentence)
 }
 
 // measuredText states the figures that were measured for a claim, a clause for each of its statements. It

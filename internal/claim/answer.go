@@ -1,9 +1,11 @@
 package claim
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/brokermark/brokermark/internal/doubt"
+	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/results"
 	"github.com/brokermark/brokermark/internal/study"
 	"github.com/brokermark/brokermark/internal/verdict"
@@ -27,6 +29,9 @@ func Answers(claims []Claim, set *results.Set, study, side string) []Answer {
 	})
 	for k, i := range tested {
 		switch a := &answers[i]; {
+		case decided[k] && !claims[i].steady().isSure(*a, samples, alpha):
+			a.leaveOpen(Standstill, fmt.Sprintf("the generator stood still for up to %.0f %% of the time, and without that the rates would not decide it",
+				100*a.standstill()))
 		case decided[k]:
 			claims[i].addTurns(a, samples, alpha)
 		case a.PointsTo != Undecided:
@@ -93,6 +98,22 @@ func (a *Answer) tooShort() (d results.Doubt, ok bool) {
 		}
 	}
 	return d, false
+}
+
+// steady returns the claim about rates as if the generator had not stood still.
+func (c Claim) steady() Claim {
+	c.Statements = slices.Clone(c.Statements)
+	for i := range c.Statements {
+		for _, of := range []*Selection{&c.Statements[i].Selection, &c.Statements[i].Of, &c.Statements[i].To} {
+			of.Metric = of.Metric.Steady()
+		}
+	}
+	return c
+}
+
+// standstill returns the largest share of the time for which the generator stood still.
+func (a *Answer) standstill() float64 {
+	return results.Standstill(lists.Flat(a.Parts, func(p Part) []results.Doubt { return p.Doubts }))
 }
 
 // leaveOpen makes the answer undecided, unless it was for another reason. why is a clause.

@@ -184,6 +184,35 @@ func TestTheSignOfASlopeIsThatOfTheChangeThatIsShown(t *testing.T) {
 	}
 }
 
+// In a closed loop a standstill of the generator lowers the rate by as much, so that a claim may be true of the generator alone.
+func TestAnAnswerThatAStandstillMayHaveMadeIsUndecided(t *testing.T) {
+	for _, c := range []struct {
+		measure string
+		stood   [2]float64 // at x=1 and x=2
+		want    claim.Verdict
+	}{
+		{"peak", [2]float64{0, 0.2}, claim.Undecided},
+		{"peak", [2]float64{0, 0.02}, claim.Reproduced},
+		{"peak", [2]float64{0.2, 0.2}, claim.Reproduced},
+		{"latency", [2]float64{0, 0.2}, claim.Reproduced}, // by a schedule
+	} {
+		all := records(at{"x=1", thrice(100)}, at{"x=2", thrice(75)})
+		for i := range all {
+			all[i].Spec.Measure = c.measure
+			if share := c.stood[i/3]; share > 0 {
+				d := store.DoubtOf(doubt.Pauses, "so it was")
+				d.Share = share
+				all[i].Doubts = []store.Doubt{d}
+			}
+		}
+		a := answer(t, "ratio: {of: {x: 2}, to: {x: 1}, expect: {to: 0.8}}", all)
+		isOpen := strings.HasPrefix(a.Why, "the generator stood still for up to 20 % of the time")
+		if a.Verdict != c.want || a.PointsTo != claim.Reproduced || isOpen != (c.want == claim.Undecided) {
+			t.Errorf("%+v: %+v", c, a)
+		}
+	}
+}
+
 func TestOneRunDecidesNothingAtTheRateOfACurveEither(t *testing.T) {
 	one := curveOf(store.Knee{Rate: 1990, JumpedAt: 10_000}, 50, 2000, 10_000)
 	for _, choice := range []string{"knee", "lowest", "every"} {

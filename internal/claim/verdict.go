@@ -48,6 +48,7 @@ const (
 	FewPlaces       Reason = "few places"       // of those that the publication speaks of were measured
 	SmokeTest       Reason = "smoke test"       // the records are of a scale that gives no verdicts
 	TooShort        Reason = "too short"        // a doubt of that class touches a figure
+	Standstill      Reason = "standstill"       // of the generator, which may have made the answer
 	WithinSpread    Reason = "within spread"    // the repetitions lie on both sides of a bound
 	OneRun          Reason = "one run"          // and no estimate of how much another would differ
 	TooFew          Reason = "too few"          // points for a line or a ranking

@@ -36,6 +36,17 @@ func WorstDoubts(doubts []Doubt) []Doubt {
 	return worst
 }
 
+// Standstill is the largest share of the time for which a process of ours stood still in a closed loop, by the doubts about it; 0 if it is small.
+func Standstill(doubts []Doubt) float64 {
+	largest := 0.0
+	for _, d := range doubts {
+		if d.Kind() == doubt.Pauses {
+			largest = max(largest, d.Share)
+		}
+	}
+	return largest
+}
+
 // DoubtPlace is the place of marks for doubts about m alone; doubt.Row if there are none.
 func (m Metric) DoubtPlace() doubt.Place {
 	switch {

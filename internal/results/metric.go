@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/brokermark/brokermark/internal/document"
+	"github.com/brokermark/brokermark/internal/doubt"
 	"github.com/brokermark/brokermark/internal/lists"
 	"github.com/brokermark/brokermark/internal/store"
 	"github.com/brokermark/brokermark/internal/study"
@@ -54,6 +55,7 @@ type Metric struct {
 	isLatency    bool // it is meaningless in a closed loop, so Of leaves it out there
 	isCPU        bool // it is of processor time
 	asRecorded   bool // Of leaves it out nowhere: see AsRecorded
+	steady       bool // see Steady
 	searched     bool // a search gave bounds for it: most is the rate that failed
 	acrossClocks bool // it is the difference of two agents' clocks, if one agent sent and another received
 }
@@ -81,7 +83,7 @@ func (m Metric) Of(r store.Record) float64 {
 	case m.Counts():
 		return m.count(r.Result.Books)
 	}
-	return decimal(m.measured(r))
+	return decimal(m.measured(r)) * m.slowed(r)
 }
 
 // AtMost is the upper bound of m's value in a record: +Inf if only a lower bound is known. It is Of if all messages came.
@@ -90,7 +92,7 @@ func (m Metric) AtMost(r store.Record) float64 {
 	if m.most == nil || math.IsNaN(value) || m.isGiven(r) {
 		return value
 	}
-	return decimal(m.most(r))
+	return decimal(m.most(r)) * m.slowed(r)
 }
 
 // WithoutOwn is the lower bound of m in a record without the generator's own lag and pauses (store.OwnDelay). It is Of unless m
@@ -109,6 +111,23 @@ func (m Metric) AsRecorded() Metric {
 	m.asRecorded = true
 	return m
 }
+
+// Steady is m as if no process of ours had stood still, which takes as much off the rate of a closed loop.
+func (m Metric) Steady() Metric {
+	m.steady = true
+	return m
+}
+
+// slowed is what a rate of a closed loop is to be multiplied by if m is steady. A record without the doubt lost less than one per cent.
+func (m Metric) slowed(r store.Record) float64 {
+	if !m.steady || !m.Rate() || !r.Spec.ClosedLoop() {
+		return 1
+	}
+	return 1 / (1 - min(Standstill(r.Doubts), 0.99))
+}
+
+// Rate reports whether m is a rate.
+func (m Metric) Rate() bool { return m.DoubtPlace() == doubt.Rate }
 
 // Quantile is the metric's quantile, 0.99 for a p99; 0 if it is none.
 func (m Metric) Quantile() float64 { return m.quantile }
