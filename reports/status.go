@@ -159,7 +159,8 @@ func doubtsSentence(points []results.Point) string {
 	if counts == "" {
 		return ""
 	}
-	return "Doubts, by the repetitions that ended ok and have them: " + counts + ". Which and why: brokermark report doubts."
+	return "Doubts that mark a figure, by the repetitions that ended ok and have them: " + counts +
+		". Which, and all others: brokermark report doubts."
 }
 
 // doubtsColumn lists the classes of the doubts about a row's records. It is for programs: people see marks beside the figures.

@@ -130,10 +130,15 @@ func TestReportsWithoutMarksCountDoubts(t *testing.T) {
 		records[i].Doubts = []store.Doubt{{Code: "pauses", Text: "so"}, {Code: "generator-lag", Text: "and so"}, {Code: "in-process", Text: "always"}}
 	}
 	records[0].Doubts = append(records[0].Doubts, store.Doubt{Code: "few-samples", Text: "nine"})
-	const want = "Doubts, by the repetitions that ended ok and have them: generator (3), too short (1). Which and why: brokermark report doubts."
+	const want = "Doubts that mark a figure, by the repetitions that ended ok and have them: generator (3), too short (1). Which, and all others: brokermark report doubts."
 	for _, report := range []string{"claims", "verdicts", "study"} {
 		if text := fmt.Sprint(build(t, report, records).Blocks); !strings.Contains(text, want) {
 			t.Errorf("%s: doubts aren't told: %s", report, text)
+		}
+	}
+	for _, report := range []string{"claims", "study"} { // what is true of all figures is said once below them
+		if text := fmt.Sprint(build(t, report, records).Blocks); strings.Count(text, "How it was measured: Always (") != 1 {
+			t.Errorf("%s: what is said once isn't: %s", report, text)
 		}
 	}
 }

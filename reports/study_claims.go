@@ -50,6 +50,11 @@ func (p Paper) addClaims(d *document.Document, own *results.Set, notes *document
 		d.Say("Nothing of this study was measured yet.")
 	}
 	d.Add(tableOf("", p.claimColumns(sides, notes), judged))
+	var once footnotes
+	for _, point := range own.Points {
+		once.say(point)
+	}
+	d.Add(once.blocks()...)
 	d.Say("A claim is reproduced, or not, where confidence intervals of its figures, corrected for the claims of the study that are answered " +
 		"together, leave no other answer. Otherwise it is undecided, and a footnote says what the repetitions point to; one run decides nothing. " +
 		"Intervals are those of 95 %, or all repetitions where none is known; a bound is ours and stands with the value beyond which the answer would be another. " +
