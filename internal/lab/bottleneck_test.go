@@ -34,7 +34,7 @@ func TestTheLimitAndTheNextOneAreNamed(t *testing.T) {
 		"a throttled disk":  {bottleneck{strain: strain{disk: "vda", diskWorked: 0.2, waitedIO: 0.93}}, "the limit: threads waited for a disk for 93 % of the time"},
 		"memory":            {bottleneck{strain: strain{waitedMemory: 0.3}}, "the limit: threads waited for memory for 30 % of the time"},
 		"limits.broker.cpu": {bottleneck{broker: 0.19, cpuLimit: 0.2}, "the limit: the broker used 0.19 of the 0.20 cores that limits.broker.cpu leaves it"},
-		"limits.broker.io":  {bottleneck{ioLimit: 1 << 20, strain: strain{diskBytes: 1 << 20, waitedIO: 0.9}, blocked: 1}, "the limit: the broker wrote or read 1MiB/s of the 1MiB/s that limits.broker.io leaves it"},
+		"limits.broker.io":  {bottleneck{ioLimit: 1 << 20, strain: strain{diskBytes: 1 << 20, waitedIO: 0.9}, blocked: 1}, "the limit: the broker wrote or read 1MiB/s of the 1MiB/s that limits.broker.io leaves it; next: threads waited for a disk for 90 % of the time"},
 		"written back":      {bottleneck{ioLimit: 1e6, strain: strain{diskBytes: 2e6}, blocked: 1}, "the limit: producers waited for a free place in the window for 100 % of their time"},
 		"the bandwidth":     {bottleneck{strain: strain{linkPassed: 0.98}, blocked: 1}, "the limit: a connection passed bytes at the bandwidth of the network that the spec asks for, for 98 % of the time"},
 		"affinity":          {bottleneck{broker: 0.97, cores: 2, strain: strain{allowed: 1}}, "the limit: the broker used 0.97 cores, and may run on 1"},
