@@ -197,13 +197,16 @@ func equal(a, b string) bool {
 	return subtle.ConstantTimeCompare(one[:], two[:]) == 1
 }
 
-// permissionsOf returns an agent's permissions. It may answer a question once, and list the agents.
+// newInbox returns the subject of an answer, which only those can know who get the question: every agent may speak at inboxes. The server
+// could let each speak where it is asked to, but an agent that asks itself would choose that place.
+func newInbox(nc *nats.Conn) string { return nc.Opts.InboxPrefix + "." + rand.Text() }
+
+// permissionsOf returns an agent's permissions. It may answer, and list the agents.
 func permissionsOf(id string) *server.Permissions {
 	return &server.Permissions{
-		Publish: &server.SubjectPermission{Allow: []string{subjectUp(id, "*"), micro.APIPrefix + ".STATS." + service}},
+		Publish: &server.SubjectPermission{Allow: []string{subjectUp(id, "*"), micro.APIPrefix + ".STATS." + service, inboxOf(">")}},
 		Subscribe: &server.SubjectPermission{Allow: []string{
 			subjectDown(id, "*"), subjectOf(id, "*"), micro.APIPrefix + ".>", inboxOf(id) + ".>",
 		}},
-		Response: &server.ResponsePermission{MaxMsgs: 1, Expires: askTime},
 	}
 }

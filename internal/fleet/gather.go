@@ -255,7 +255,7 @@ func (f *Fleet) drop(lost *remote) {
 const listTime = 300 * time.Millisecond
 
 func list(ctx context.Context, nc *nats.Conn) ([]Status, error) {
-	inbox := nc.NewRespInbox()
+	inbox := newInbox(nc)
 	answers, err := nc.SubscribeSync(inbox)
 	if err != nil {
 		return nil, err

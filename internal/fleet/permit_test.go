@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/micro"
 )
 
 // client connects to a control server as one who has the token.
@@ -116,6 +117,43 @@ func TestAnAgentReadsNoPlanAndForgesNoAnswerOfAnother(t *testing.T) {
 	}
 	if _, err := agentA.Request(subjectOf(b, claimEnd), nil, 200*time.Millisecond); err == nil || len(claims.subjects()) != 1 {
 		t.Errorf("A claimed B: %v", err)
+	}
+}
+
+// Whoever gets a question may answer it. An agent that asks with another's subject as the place of the answer, and hears its own question, must
+// not be able to speak there.
+func TestAnAgentSpeaksNowhereByAQuestionOfItsOwn(t *testing.T) {
+	c, err := Listen("127.0.0.1:0", filepath.Join(t.TempDir(), "fleet"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	coordinator, err := c.connect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(coordinator.Close)
+	const keyA, keyB, session = "the key of agent A", "the key of agent B", "aSession"
+	b := idOf(keyB)
+	agentA := client(t, c, keyA, nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
+	agentB := client(t, c, keyB)
+	var asked, atB, atC seen
+	const everyAgent = micro.APIPrefix + ".STATS." + service
+	asked.listen(t, agentA, everyAgent)
+	atB.listen(t, agentB, subjectDown(b, session), subjectOf(b, claimEnd))
+	atC.listen(t, coordinator, "brokermark.run.>")
+	for i, subject := range []string{subjectUp(b, session), subjectDown(b, session), subjectOf(b, claimEnd)} {
+		if err := errors.Join(agentA.PublishRequest(everyAgent, subject, nil), agentA.Flush()); err != nil {
+			t.Fatal(err)
+		}
+		for end := time.Now().Add(20 * time.Second); time.Now().Before(end) && len(asked.subjects()) <= i; {
+			time.Sleep(5 * time.Millisecond)
+		}
+		send(t, agentA, subject, "forged")
+	}
+	time.Sleep(50 * time.Millisecond) // for what must not come
+	if got := slices.Concat(atB.subjects(), atC.subjects()); len(got) > 0 || len(asked.subjects()) != 3 {
+		t.Errorf("of %d questions came %q", len(asked.subjects()), got)
 	}
 }
 

@@ -88,7 +88,15 @@ func (r *remote) ask(ctx context.Context, end string, question, reply any) error
 	}
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
-	m, err := r.nc.RequestWithContext(ctx, subjectOf(r.info.ID, end), text)
+	answers, err := r.nc.SubscribeSync(newInbox(r.nc))
+	if err != nil {
+		return r.lost("it can't be asked: %v", err)
+	}
+	defer func() { _ = answers.Unsubscribe() }()
+	var m *nats.Msg
+	if err = r.nc.PublishRequest(subjectOf(r.info.ID, end), answers.Subject, text); err == nil {
+		m, err = answers.NextMsgWithContext(ctx)
+	}
 	if err != nil {
 		return r.lost("it does not answer: %v", err)
 	}
