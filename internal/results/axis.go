@@ -28,7 +28,7 @@ const Unset = -1
 
 // Axes lists the axes in which load points differ, and the place of each load point on them, in the order of loadPoints.
 func Axes(loadPoints []LoadPoint) ([]Axis, []Place) {
-	all := lists.Map(loadPoints, coordinatesOf)
+	all := allCoordinates(loadPoints)
 	axes := axesThatDiffer(loadPoints, all)
 	isShare := func(l LoadPoint) bool { return l.fraction.given() }
 	isRate := func(l LoadPoint) bool { return !l.fraction.given() }
@@ -41,7 +41,7 @@ func Axes(loadPoints []LoadPoint) ([]Axis, []Place) {
 	for i, c := range all {
 		for _, a := range axes {
 			index := Unset
-			if value, ok := c[a.Name]; ok {
+			if value, ok := c.on(a.Name); ok {
 				index = slices.Index(a.Values, value.text)
 			}
 			places[i] = append(places[i], index)
@@ -51,7 +51,19 @@ func Axes(loadPoints []LoadPoint) ([]Axis, []Place) {
 }
 
 // coordinates are the values of a load point by the names of their axes: broker "kafka", batch "16KiB", load "rate 1k/s".
-type coordinates map[string]axisValue
+type coordinates struct {
+	own   map[string]axisValue
+	study map[string]axisValue // of the axes of its study; all loads of a point share them, and they may be many
+}
+
+// on is the value on an axis.
+func (c coordinates) on(axis string) (axisValue, bool) {
+	if v, ok := c.study[axis]; ok {
+		return v, true
+	}
+	v, ok := c.own[axis]
+	return v, ok
+}
 
 // axisValue is a value on an axis. Equal texts on one axis have the same number.
 type axisValue struct {
@@ -67,8 +79,26 @@ func valueOf(text string) axisValue {
 	return axisValue{text: text, number: math.NaN()}
 }
 
-// coordinatesOf are the coordinates of a load point: settings of its spec, its load, and the axes of its study.
-func coordinatesOf(l LoadPoint) coordinates {
+// allCoordinates are those of load points: settings of their specs, their loads, and the axes of their studies.
+func allCoordinates(loadPoints []LoadPoint) []coordinates {
+	studies := map[string]map[string]axisValue{} // by the ID of a point
+	return lists.Map(loadPoints, func(l LoadPoint) coordinates {
+		values, known := studies[l.Point.ID]
+		if !known {
+			values = map[string]axisValue{}
+			for name, text := range l.Point.axes() {
+				if !readFromSpec[name] {
+					values[name] = valueOf(text)
+				}
+			}
+			studies[l.Point.ID] = values
+		}
+		return coordinates{own: ownCoordinates(l), study: values}
+	})
+}
+
+// ownCoordinates are those of a load point by its spec and its load.
+func ownCoordinates(l LoadPoint) map[string]axisValue {
 	s := l.Point.Spec
 	size := axisValue{text: s.MessageSize.Summary(), number: s.MessageSize.Mean()}
 	if len(s.MessageSize) == 1 {
@@ -78,7 +108,7 @@ func coordinatesOf(l LoadPoint) coordinates {
 	if _, order := l.Offered(); order > 0 { // 0.5 for 50.0 % of sustainable: the rate itself differs from broker to broker
 		load.number = order
 	}
-	c := coordinates{
+	return map[string]axisValue{
 		"broker":      valueOf(l.Point.Product),
 		"delivery":    valueOf(s.Delivery),
 		"persistence": valueOf(s.Persistence),
@@ -88,15 +118,9 @@ func coordinatesOf(l LoadPoint) coordinates {
 		"messageSize": size,
 		"load":        load,
 	}
-	for name, text := range l.Point.axes() {
-		if !readFromSpec[name] {
-			c[name] = valueOf(text)
-		}
-	}
-	return c
 }
 
-// readFromSpec are the axes of studies whose values coordinatesOf reads from the spec or from the load. Reading them from the
+// readFromSpec are the axes of studies whose values ownCoordinates reads from the spec or from the load. Reading them from the
 // study as well would show one setting twice.
 var readFromSpec = map[string]bool{
 	"broker": true, "version": true, // Point.Product
@@ -109,10 +133,16 @@ var readFromSpec = map[string]bool{
 // points. Settings that no study varied on purpose come last. They are left out if an axis before them splits the load points
 // in the same way: acks that follow from the delivery add nothing.
 func axesThatDiffer(loadPoints []LoadPoint, all []coordinates) []Axis {
-	names := map[string]bool{}
-	for _, c := range all {
-		for name := range c {
+	names, seen := map[string]bool{}, map[string]bool{}
+	for i, c := range all {
+		for name := range c.own {
 			names[name] = true
+		}
+		if id := loadPoints[i].Point.ID; !seen[id] {
+			seen[id] = true
+			for name := range c.study {
+				names[name] = true
+			}
 		}
 	}
 	var axes, incidental []Axis
@@ -140,7 +170,7 @@ func axesThatDiffer(loadPoints []LoadPoint, all []coordinates) []Axis {
 func axisOf(name string, all []coordinates) Axis {
 	byText := map[string]axisValue{}
 	for _, c := range all {
-		if value, ok := c[name]; ok {
+		if value, ok := c.on(name); ok {
 			byText[value.text] = value
 		}
 	}
@@ -174,8 +204,9 @@ func splitAlike(all []coordinates, a, b string) bool {
 	type pair struct{ a, b string }
 	valuesOfA, valuesOfB, pairs := map[string]bool{}, map[string]bool{}, map[pair]bool{}
 	for _, c := range all {
-		valueA, valueB := c[a].text, c[b].text // "" without a value
-		valuesOfA[valueA], valuesOfB[valueB], pairs[pair{valueA, valueB}] = true, true, true
+		valueA, _ := c.on(a) // "" without a value
+		valueB, _ := c.on(b)
+		valuesOfA[valueA.text], valuesOfB[valueB.text], pairs[pair{valueA.text, valueB.text}] = true, true, true
 	}
 	return len(pairs) == len(valuesOfA) && len(pairs) == len(valuesOfB)
 }

@@ -3,6 +3,7 @@ package results
 import (
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -56,9 +57,9 @@ func TestAxesAreWhatLevelsDifferIn(t *testing.T) {
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: axes %q, want %q", c.name, got, c.want)
 		}
-		for i, l := range LoadPointsOf(points) {
+		for i, l := range allCoordinates(LoadPointsOf(points)) {
 			for k, a := range axes {
-				if v := coordinatesOf(l)[a.Name]; a.Values[index[i][k]] != v.text {
+				if v, _ := l.on(a.Name); a.Values[index[i][k]] != v.text {
 					t.Errorf("%s: level %d lies at %s of %s, not at %s", c.name, i, a.Values[index[i][k]], a.Name, v.text)
 				}
 			}
@@ -228,5 +229,24 @@ func TestLevelsAreThePointAndTheRatesOfItsCurve(t *testing.T) {
 	cutDown := pointsOf([]store.Record{searched})[0].LoadPoints()[1].Records[0]
 	if cutDown.Result.Sustainable != nil || cutDown.Result.OfferedRate != 1000 || searched.Result.Sustainable == nil {
 		t.Errorf("a level is its own measurement: %+v", cutDown.Result)
+	}
+}
+
+// A stranger's record may have many axes and many rates, whose product would fill the memory.
+func TestLoadsOfAPointShareTheAxesOfItsStudy(t *testing.T) {
+	r := store.Record{PointID: "a", Status: store.OK, Axes: map[string]string{}, Spec: study.Spec{Broker: "kafka", Measure: "curve"}, Result: &store.Result{}}
+	for i := range 10_000 {
+		r.Axes[fmt.Sprint("a", i)] = "1"
+	}
+	for i := range 1000 {
+		r.Result.Curve = append(r.Result.Curve, store.CurvePoint{Rate: float64(i + 1), Status: store.OK})
+	}
+	loads := LoadPointsOf(pointsOf([]store.Record{r}))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	allCoordinates(loads)
+	runtime.ReadMemStats(&after)
+	if took := after.TotalAlloc - before.TotalAlloc; len(loads) != 1000 || took > 50<<20 {
+		t.Errorf("%d loads took %d MB", len(loads), took>>20)
 	}
 }

@@ -157,11 +157,13 @@ type CountedFinding struct {
 // Findings lists all reasons to distrust the figures of a point, each once, in the order of the repetitions.
 func (p Point) Findings() []CountedFinding {
 	var all []CountedFinding
+	at := map[Finding]int{} // in all
 	for _, r := range p.Records {
 		for _, f := range findingsOf(r) {
-			i := slices.IndexFunc(all, func(known CountedFinding) bool { return known.Finding == f })
-			if i < 0 {
+			i, known := at[f]
+			if !known {
 				i = len(all)
+				at[f] = i
 				all = append(all, CountedFinding{Finding: f})
 			}
 			all[i].Repetitions++
@@ -173,8 +175,12 @@ func (p Point) Findings() []CountedFinding {
 // findingsOf are the findings about a repetition and the rates of its curve, each once.
 func findingsOf(r store.Record) []Finding {
 	var findings []Finding
+	found := map[Finding]bool{}
 	add := func(f Finding) {
-		findings = lists.AddNew(findings, f)
+		if !found[f] {
+			found[f] = true
+			findings = append(findings, f)
+		}
 	}
 	ofDoubt := func(d Doubt, prefix string) Finding {
 		return Finding{Class: string(d.Kind().Class()), Code: d.Code, Text: prefix + d.Text}
@@ -193,7 +199,7 @@ func findingsOf(r store.Record) []Finding {
 			add(Finding{Code: string(l.Record.Status), Text: l.Name + ": " + l.Record.Reason})
 		}
 		for _, d := range l.Record.Doubts {
-			if !slices.ContainsFunc(r.Doubts, d.Same) {
+			if !found[ofDoubt(d, "")] { // of the whole repetition
 				add(ofDoubt(d, l.Name+": "))
 			}
 		}

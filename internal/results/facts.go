@@ -84,22 +84,30 @@ var implied = map[string][]string{
 	"measure":     {"load", "sustainable", "curve", "count", "backlog", "read", "duration", "warmup", "drain"},
 }
 
-// withImplied lists the named facts and those that they imply: for "broker" also version and versions.client, for "client.linger"
+// withImplied are the named facts and those that they imply: for "broker" also version and versions.client, for "client.linger"
 // also settings.client.linger.
-func withImplied(named []string) []string {
-	all := slices.Clone(named)
+func withImplied(named []string) map[string]bool {
+	all := map[string]bool{}
 	for _, n := range named {
-		all = append(all, implied[n]...)
+		all[n] = true
+		for _, other := range implied[n] {
+			all[other] = true
+		}
 		if strings.HasPrefix(n, "client.") || strings.HasPrefix(n, "server.") || strings.HasPrefix(n, "topicConfig.") {
-			all = append(all, "settings."+strings.Replace(n, "topicConfig.", "topic.", 1))
+			all["settings."+strings.Replace(n, "topicConfig.", "topic.", 1)] = true
 		}
 	}
 	return all
 }
 
-// isAtOrBelow reports whether path is one of ancestors or lies below one: client.linger.ms is below client.linger.
-func isAtOrBelow(path string, ancestors []string) bool {
-	return slices.ContainsFunc(ancestors, func(a string) bool { return path == a || strings.HasPrefix(path, a+".") })
+// isAtOrBelow reports whether path is one of ancestors, which may be many, or lies below one: client.linger.ms is below client.linger.
+func isAtOrBelow(path string, ancestors map[string]bool) bool {
+	for i := range len(path) {
+		if path[i] == '.' && ancestors[path[:i]] {
+			return true
+		}
+	}
+	return ancestors[path]
 }
 
 // Workload identifies the work in the point's spec, apart from the named facts: two points with equal workloads ask for the same work.

@@ -99,15 +99,13 @@ func metricFields() []FlatField {
 
 // Flat flattens a record: one object for each load that was measured in it.
 func Flat(r store.Record) []FlatRecord {
-	var flat []FlatRecord
-	for _, l := range Loads(r) {
-		f := FlatRecord{axes: map[string]any{}, values: lists.Map(FlatFields, func(f FlatField) any { return f.of(l) })}
-		for name, text := range r.Axes {
-			f.axes[name] = settingValue(text)
-		}
-		flat = append(flat, f)
+	axes := map[string]any{} // that all loads share: both may be many
+	for name, text := range r.Axes {
+		axes[name] = settingValue(text)
 	}
-	return flat
+	return lists.Map(Loads(r), func(l RepetitionLoad) FlatRecord {
+		return FlatRecord{axes: axes, values: lists.Map(FlatFields, func(f FlatField) any { return f.of(l) })}
+	})
 }
 
 // Value is the value of a key of FlatFields: a string, bool, int64, float64, []string or []FlatGoal; nil for null. It panics for

@@ -57,11 +57,12 @@ func curveLoads(r store.Record) []RepetitionLoad {
 		return nil
 	}
 	var loads []RepetitionLoad
+	ofAll := doubtsOfAllRates(r)
 	for _, c := range r.Result.Curve {
 		share := fraction(c.Fraction)
 		l := RepetitionLoad{
 			Name: "rate " + RateText(c.Rate), RowTitle: CurveLoad(c), Rate: c.Rate, fraction: share,
-			Record: onlyRate(r, c), BrokenOff: c.Status == store.OK && r.Status != store.OK,
+			Record: onlyRate(r, c, ofAll), BrokenOff: c.Status == store.OK && r.Status != store.OK,
 		}
 		if share.given() {
 			l.Name = share.ofSustainable()
@@ -71,9 +72,9 @@ func curveLoads(r store.Record) []RepetitionLoad {
 	return loads
 }
 
-// onlyRate is the record as if only one rate of its curve had been measured: with that rate's figures, status and doubts, and the doubts
-// of the repetition about all of its rates. A rate that ended ok in a repetition that did not has the status of the repetition.
-func onlyRate(r store.Record, c store.CurvePoint) store.Record {
+// onlyRate is the record as if only one rate of its curve had been measured: with that rate's figures, status and doubts, and those of
+// doubtsOfAllRates. A rate that ended ok in a repetition that did not has the status of the repetition.
+func onlyRate(r store.Record, c store.CurvePoint, ofAll []store.Doubt) store.Record {
 	one := r
 	one.Result = &store.Result{Measurement: c.Measurement, Knee: r.Result.Knee} // the knee belongs to all rates together
 	one.Result.OfferedRate = c.Rate
@@ -81,7 +82,7 @@ func onlyRate(r store.Record, c store.CurvePoint) store.Record {
 		one.Status, one.Reason, one.Figures = c.Status, c.Reason, c.Figures
 	}
 	one.Doubts = slices.Clone(c.Doubts)
-	for _, d := range doubtsOfAllRates(r) {
+	for _, d := range ofAll {
 		if !slices.ContainsFunc(one.Doubts, func(own store.Doubt) bool { return own.Code == d.Code }) {
 			one.Doubts = append(one.Doubts, d)
 		}
@@ -89,11 +90,21 @@ func onlyRate(r store.Record, c store.CurvePoint) store.Record {
 	return one
 }
 
-// doubtsOfAllRates are the doubts of a repetition without the one that names the bad rates of its curve. There are none if it
-// searched for the sustainable rate, because they may be about the search alone.
-func doubtsOfAllRates(r store.Record) []store.Doubt {
+// mostCodes is more than there are kinds of doubts. A record that a stranger made may have any number, which each of its rates would get.
+const mostCodes = 200
+
+// doubtsOfAllRates are the doubts of a repetition, one of each kind, without the one that names the bad rates of its curve. There are none
+// if it searched for the sustainable rate, because they may be about the search alone.
+func doubtsOfAllRates(r store.Record) (all []store.Doubt) {
 	if r.Result.Sustainable != nil {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(r.Doubts), func(d store.Doubt) bool { return d.Is(doubt.BadRates) })
+	known := map[string]bool{doubt.BadRates.Code(): true}
+	for _, d := range r.Doubts {
+		if !known[d.Code] && len(all) < mostCodes {
+			known[d.Code] = true
+			all = append(all, d)
+		}
+	}
+	return all
 }
