@@ -244,3 +244,22 @@ func TestManyCasesAreDecidedInTime(t *testing.T) {
 		t.Errorf("%d points are lost", len(lost))
 	}
 }
+
+// Of each contender there is a figure at each rate: a stranger's store must not have many of both.
+func TestWhatNoWishAsksForIsNoCase(t *testing.T) {
+	_, points := wanted(planted{Name: "a"})
+	made := func(rates, contenders int) (records []store.Record) {
+		for i := range contenders {
+			r := advisetest.Measured(points[:1], 1, planted{Name: "a", P99: time.Millisecond, Capacity: 50_000, Cost: 2})[0]
+			r.PointID, r.Axes = fmt.Sprint(i), map[string]string{ContenderAxis: fmt.Sprint(i), "sweep": Load}
+			r.Spec.Curve.Rates = make([]float64, rates)
+			records = append(records, r)
+		}
+		return records
+	}
+	for _, of := range []struct{ rates, contenders, cases int }{{2, MostContenders, 1}, {2, MostContenders + 1, 0}, {3, 2, 0}} {
+		if cases := Cases(made(of.rates, of.contenders)); len(cases) != of.cases {
+			t.Errorf("%d cases of %d contenders at %d rates, want %d", len(cases), of.contenders, of.rates, of.cases)
+		}
+	}
+}

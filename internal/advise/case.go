@@ -33,7 +33,7 @@ func CaseOf(points []study.Point) *Case {
 	return c
 }
 
-// Cases returns the cases of which there are records.
+// Cases returns the cases of which there are records. What no wish asks for, of more rates or contenders, is none.
 func Cases(records []results.Record) []*Case {
 	var cases []*Case
 	for _, g := range results.GroupBy(records, func(r results.Record) string { return r.Study }) {
@@ -44,7 +44,7 @@ func Cases(records []results.Record) []*Case {
 		for _, r := range g.Members {
 			c.add(r.Study, r.PointID, r.Axes, r.Spec)
 		}
-		if c.Bound > 0 {
+		if c.Bound > 0 && len(c.Names) <= MostContenders {
 			cases = append(cases, c)
 		}
 	}
@@ -57,8 +57,10 @@ func (c *Case) add(studyName, pointID string, axes map[string]string, spec study
 		c.places = map[string]place{}
 	}
 	c.Study, c.places[pointID] = studyName, p
-	c.Names = lists.AddNew(c.Names, p.contender)
-	if p.part != Load || len(spec.Curve.Rates) == 0 {
+	if len(c.Names) <= MostContenders {
+		c.Names = lists.AddNew(c.Names, p.contender)
+	}
+	if n := len(spec.Curve.Rates); p.part != Load || n == 0 || n > mostRates {
 		return
 	}
 	objectives, _ := gate.Objectives(spec)

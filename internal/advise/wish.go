@@ -47,6 +47,12 @@ type Contender struct {
 	Killable bool           // the broker is started here, so that it can be killed
 }
 
+// MostContenders bounds the contenders of a wish: each of them is measured.
+const MostContenders = 200
+
+// mostRates are the rate and the peak.
+const mostRates = 2
+
 const (
 	leastMessages = 1000 // of a p99 that anything is concluded from
 	leastHold     = time.Second
