@@ -2,6 +2,7 @@ package tune
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -92,6 +93,7 @@ func (s *Stage) Repetitions() (n int) {
 
 // stages are those of which there are records, judged, and the confirmation, nil without records.
 func (c *Case) stages(records []results.Record) (stages []*Stage, confirmation *Stage) {
+	race := map[int]*Stage{} // by how many come before it: some of them may have no records
 	for _, r := range results.Latest(records) {
 		x, ok := c.candidateOf(r.Axes)
 		at := (r.Repetition - c.Skip - 1) / stageSpan
@@ -105,16 +107,16 @@ func (c *Case) stages(records []results.Record) (stages []*Stage, confirmation *
 			confirmation.of, _ = strconv.Atoi(r.Axes[confirmAxis])
 			into = confirmation
 		case r.Axes[sweepAxis] == Race:
-			for len(stages) <= at {
-				stages = append(stages, &Stage{first: c.Skip + len(stages)*stageSpan + 1})
+			if race[at] == nil {
+				race[at] = &Stage{first: c.Skip + at*stageSpan + 1}
 			}
-			into = stages[at]
+			into = race[at]
 		}
 		e := into.entry(c, x)
 		e.Records = append(e.Records, r)
 	}
-	for len(stages) > 0 && len(stages[0].Entries) == 0 { // Skip isn't known to readers of a store
-		stages = stages[1:]
+	for _, at := range slices.Sorted(maps.Keys(race)) {
+		stages = append(stages, race[at])
 	}
 	for i, s := range stages {
 		if i > 0 {
@@ -279,7 +281,10 @@ func (c *Case) Next(records []results.Record, affordable int) (steps []Step, abo
 
 // plan makes the stage that follows; nil if there is none, or not the time.
 func (c *Case) plan(stages []*Stage, spare int) *Stage {
-	s := &Stage{first: c.Skip + len(stages)*stageSpan + 1}
+	s := &Stage{first: c.Skip + 1}
+	if len(stages) > 0 {
+		s.first = stages[len(stages)-1].first + stageSpan
+	}
 	var members []Candidate
 	if len(stages) == 0 {
 		members = c.sample(max(2, min(mostStart, spare/(2*verdict.Enough))))

@@ -270,3 +270,17 @@ func TestARaceThatHasHardlyBegunAnswersNothing(t *testing.T) {
 		t.Errorf("after %d repetitions: %s: %s", len(once), a.Verdict, a.Why)
 	}
 }
+
+// A stranger's record may have any number.
+func TestStagesWithoutRecordsTakeNothing(t *testing.T) {
+	c, p := latencyCase(1), planted{factors: [][]float64{{1, 1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1}}}
+	var records []results.Record
+	for _, repetition := range []int{1, 1_000_000, 1_000_000_000_000} {
+		step := Step{Candidate: make(Candidate, len(c.Knobs)), Part: Race, Repetition: repetition}
+		records = append(records, p.measure(c, step, 1, rand.New(rand.NewPCG(1, 1))))
+		records[len(records)-1].Began = time.Unix(int64(len(records)), 0)
+	}
+	if a := c.Decide(records); len(a.Stages) != 3 {
+		t.Errorf("%d stages", len(a.Stages))
+	}
+}
