@@ -10,6 +10,7 @@
 package reports
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -60,7 +61,11 @@ func comparisonSection(g group, notes *footnotes) Section {
 	var d document.Document
 	l := layoutOf(g.Members)
 	d.Say(l.sentence())
-	d.Add(comparisonTable(contendersOf(g.Members), l, notes))
+	contenders := contendersOf(g.Members)
+	d.Add(comparisonTable(contenders, l, notes))
+	if further := len(contendersByRate(contenders)) - maxRateColumns; further > 0 {
+		d.Say(fmt.Sprintf("Latencies at %d further rates are left out.", further))
+	}
 	for _, p := range g.Members {
 		notes.say(p)
 	}
@@ -136,7 +141,7 @@ func latencyColumns(contenders []contender, notes *footnotes) []columnOf[contend
 	contendersAt := contendersByRate(contenders)
 	charted := chartedRates(contendersAt)
 	var columns []columnOf[contender]
-	for _, rate := range slices.Sorted(maps.Keys(contendersAt)) {
+	for _, rate := range ratesWithColumns(contendersAt) {
 		p50, p99 := latencyColumn(results.KeyEndToEndP50, rate, notes), latencyColumn(results.KeyEndToEndP99, rate, notes)
 		if slices.Contains(charted, rate) {
 			p99.Chart = document.Chart{Title: "End-to-end p99 at fixed rates", Better: document.LessIsBetter}
@@ -144,6 +149,16 @@ func latencyColumns(contenders []contender, notes *footnotes) []columnOf[contend
 		columns = append(columns, p50, p99)
 	}
 	return columns
+}
+
+// maxRateColumns is how many fixed rates have columns: a table has a cell for each contender and rate.
+const maxRateColumns = 100
+
+// ratesWithColumns are the fixed rates at which most contenders were measured, rising.
+func ratesWithColumns(contendersAt map[float64]int) []float64 {
+	rates := slices.Sorted(maps.Keys(contendersAt))
+	slices.SortStableFunc(rates, func(a, b float64) int { return contendersAt[b] - contendersAt[a] })
+	return slices.Sorted(slices.Values(rates[:min(len(rates), maxRateColumns)]))
 }
 
 // latencyColumn shows a latency at a fixed rate, blank where a contender wasn't measured at it. Its key is

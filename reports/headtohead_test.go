@@ -125,3 +125,23 @@ func TestARowCountsTheMostRepetitionsThatEndedOkAtOneLoad(t *testing.T) {
 		}
 	}
 }
+
+// A table has a cell for each contender and rate: a stranger's records must not have many of both.
+func TestAHeadToHeadHasColumnsOfAsManyRatesAsAPersonReads(t *testing.T) {
+	var records []store.Record
+	for i := range maxRateColumns + 5 {
+		rate := float64(1000 + i)
+		records = append(records, altered([]store.Record{both(int64(i), rate, 1e6, 1e6, store.OK)}, fmt.Sprint(rate), func(*store.Record) {})...)
+	}
+	d := build(t, "headtohead", records)
+	n := 0
+	for _, c := range d.Tables()[0].Columns {
+		if strings.HasPrefix(c.Key, results.KeyEndToEndP99+"_at_") {
+			n++
+		}
+	}
+	said := document.Block(document.Paragraph{Text: "Latencies at 5 further rates are left out."})
+	if n != maxRateColumns || !slices.Contains(d.Blocks, said) {
+		t.Errorf("%d columns, %v", n, d.Blocks)
+	}
+}

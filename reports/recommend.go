@@ -38,6 +38,7 @@ func init() {
 const (
 	minSweepPoints = 4 // with fewer points, one glance at the summary's table tells as much
 	maxBest        = 5 // how many of the best points are shown and tested
+	maxSweepAxes   = 100
 )
 
 func recommendReport(set *results.Set) (document.Document, error) {
@@ -91,7 +92,11 @@ func sweepsOf(points []results.Point) []sweep {
 		if !hasHeadline || onePointEach || len(w.Members) < minSweepPoints {
 			continue
 		}
-		s := newSweep(w.Members, metric)
+		axes, places := results.SweptAxes(w.Members)
+		if len(axes) > maxSweepAxes { // a row has a value on each, and each is compared over the combinations of the others
+			continue
+		}
+		s := newSweep(w.Members, metric, axes, places)
 		sweptSetting := slices.ContainsFunc(s.axes, func(axis string) bool { return axis != "broker" })
 		withFigure := len(s.ranked) + len(s.missed)
 		if sweptSetting && withFigure > 1 {
@@ -101,9 +106,8 @@ func sweepsOf(points []results.Point) []sweep {
 	return sweeps
 }
 
-func newSweep(points []results.Point, metric results.Metric) sweep {
+func newSweep(points []results.Point, metric results.Metric, axes []results.Axis, places []results.Place) sweep {
 	s := sweep{title: results.Title(points) + ", " + points[0].Load(), metric: metric, points: points, values: map[string][]string{}}
-	axes, places := results.SweptAxes(points)
 	s.axes = lists.Map(axes, func(a results.Axis) string { return a.Name })
 	for i, p := range points {
 		values := make([]string, len(axes))

@@ -64,7 +64,9 @@ func TestTheBestIsComparedAlsoWithThoseThatMissAnObjective(t *testing.T) {
 			Result: &store.Result{Measurement: store.Measurement{PublishRate: rate, ReceiveRate: rate}},
 		})
 	}
-	s := newSweep(results.Of(records).Points, results.MustMetric(results.KeyPublishRate))
+	points := results.Of(records).Points
+	axes, places := results.SweptAxes(points)
+	s := newSweep(points, results.MustMetric(results.KeyPublishRate), axes, places)
 	v := s.verdict()
 	if !strings.Contains(v.Finding, "4k/s, 1.60× the median of all.") || !strings.Contains(v.Detail, "Not considered: 2 that miss an objective.") {
 		t.Errorf("got %+v", v)
@@ -140,5 +142,25 @@ func TestNothingIsTheBestWhereNoRatePassed(t *testing.T) {
 	s.ranked, s.missed = points[:3], points[3:]
 	if got := s.verdict().Finding; strings.Contains(got, "None of") {
 		t.Errorf("4k/s passed, but %q", got)
+	}
+}
+
+// Each axis is compared over the combinations of all others: a stranger's records must not have many.
+func TestASweepOfVeryManyAxesIsNone(t *testing.T) {
+	for axes, want := range map[int]int{maxSweepAxes: 1, maxSweepAxes + 1: 0} {
+		var records []store.Record
+		for i := range minSweepPoints {
+			record := store.Record{
+				PointID: fmt.Sprint(i), Status: store.OK, Axes: map[string]string{}, Spec: study.Spec{Broker: "kafka", Measure: "peak"},
+				Result: &store.Result{Measurement: store.Measurement{PublishRate: float64(i + 1)}},
+			}
+			for k := range axes {
+				record.Axes[fmt.Sprintf("a%d", k)] = fmt.Sprint(i)
+			}
+			records = append(records, record)
+		}
+		if n := len(sweepsOf(results.Of(records).Points)); n != want {
+			t.Errorf("%d sweeps of %d axes, want %d", n, axes, want)
+		}
 	}
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/brokermark/brokermark/internal/unit"
 )
 
-// mostCells bounds the figures of all exhibits together: each takes some 10 µs.
+// mostCells bounds the figures of all exhibits together, and the verdicts of a search's trials: each takes some 10 µs.
 const mostCells = 200_000
 
 // addExhibits adds the tables and figures of the publication in its order.

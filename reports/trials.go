@@ -122,6 +122,7 @@ func (t numberedTrial) furtherVerdict(goal int) string {
 	return t.Others[goal-1]
 }
 
+// trialTable has a row for each trial, and columns for the verdicts on as many goals as a person reads.
 func trialTable(name string, search *results.Sustainable) document.Table {
 	columns := []columnOf[numberedTrial]{
 		textColumn(document.Column{Key: "search", MachinesOnly: true}, func(numberedTrial) string { return name }),
@@ -131,7 +132,8 @@ func trialTable(name string, search *results.Sustainable) document.Table {
 		cellColumn(document.Column{Key: "rate", Name: "rate", Unit: unit.PerSecond}, numberedTrial.rate),
 		cellColumn(document.Column{Key: "verdict", Name: "verdict", Attribute: true}, numberedTrial.verdictCell),
 	}
-	for goal := 1; goal < len(search.Goals); goal++ { // the first goal has the column above
+	shown := min(len(search.Goals), mostCells/max(1, len(search.Trials)))
+	for goal := 1; goal < shown; goal++ { // the first goal has the column above
 		column := document.Column{Key: fmt.Sprintf("verdict_%d", goal+1), Name: "verdict\n" + results.GoalName(search.Goals[goal])}
 		columns = append(columns, textColumn(column, func(t numberedTrial) string { return t.furtherVerdict(goal) }))
 	}

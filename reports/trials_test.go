@@ -61,3 +61,19 @@ func TestASlopeThatRoundingLeavesIsNone(t *testing.T) {
 		}
 	}
 }
+
+// A stranger's search may have many goals and many trials.
+func TestTheVerdictsOfTrialsAreAsManyAsAPersonReads(t *testing.T) {
+	for _, c := range []struct{ goals, trials, columns int }{{20, 1000, 20}, {2000, 1000, mostCells / 1000}, {30, 20_000, mostCells / 20_000}} {
+		search := &store.Sustainable{Goals: make([]store.GoalResult, c.goals), Trials: make([]store.Trial, c.trials)}
+		n := 0
+		for _, column := range trialTable("a", search).Columns {
+			if strings.HasPrefix(column.Key, "verdict") {
+				n++
+			}
+		}
+		if n != c.columns {
+			t.Errorf("%d columns for %d goals of %d trials, want %d", n, c.goals, c.trials, c.columns)
+		}
+	}
+}
