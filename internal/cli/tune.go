@@ -141,6 +141,9 @@ func (s *shell) tune(ctx context.Context, w *workload, o *tuneOptions, t *tuned,
 	return s.carryOut(ctx, runOptions{store: t.store, format: "table", question: t}, p)
 }
 
+// mostTried bounds the values that are tried: each is first checked by itself, among all the others.
+const mostTried = 1000
+
 // ask makes the question of a study of one load.
 func (t *tuned) ask(o *tuneOptions, base *study.Study) (err error) {
 	c := &tune.Case{Study: tune.StudyPrefix, Seed: o.seed, Allowed: t.allowed}
@@ -178,6 +181,13 @@ func (t *tuned) ask(o *tuneOptions, base *study.Study) (err error) {
 	}
 	if why := refused[usual.ID]; why != "" {
 		return badInput("%s", why)
+	}
+	values := 0
+	for _, knob := range c.Knobs {
+		values += len(knob.Values)
+	}
+	if values > mostTried {
+		return badInput("%d values to try; allowed: up to %d", values, mostTried)
 	}
 	for k, knob := range c.Knobs { // each value by itself, so that a complaint names it
 		for i := range knob.Values {

@@ -106,6 +106,7 @@ func TestATunedAxisIsTrustedNoMoreThanItsDocument(t *testing.T) {
 		"file":     {"broker: nats\naxes: {server.log_file: [a, b]}\n", "server.log_file: it may have the broker load code", nil},
 		"path":     {"broker: kafka\naxes: {server.num.io.threads: [4, /etc/passwd]}\n", "may be a path, an address or an expression", nil},
 		"address":  {"broker: pulsar\naxes: {client.webServiceUrl: ['http://127.0.0.1:1', 'http://127.0.0.1:2']}\n", "which your login would be shown to", []string{"--attach", "127.0.0.1:9", "--set", "user=u", "--set", "passwordEnv=PW"}},
+		"values":   {"broker: kafka\naxes: {client.linger.ms: {from: 1, to: 1001, step: 1}}\n", "values to try; allowed: up to 1000", nil},
 		"two axes": {"broker: nats\naxes: {client.PingInterval: [1m, 2m], server.log_file: [a, b]}\n", "server.log_file: it may have the broker load code", nil},
 	} {
 		args := append([]string{"tune", write(strings.ReplaceAll(name, " ", "-")+".yaml", c.text+measured), "--goal", "e2e_p99", "--budget", "1s", "--store", filepath.Join(dir, "never.db")}, c.flags...)
