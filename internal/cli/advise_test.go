@@ -71,6 +71,7 @@ func TestWishesThatCannotBeGrantedAreBadInput(t *testing.T) {
 		write(t, filepath.Join(dir, name+".yaml"), text)
 	}
 	write(t, filepath.Join(dir, "inf.yaml"), "rate: 1k\nbrokers:\n- {name: mine, set: {broker: kafka, client: {linger.ms: .inf}}}\n")
+	write(t, filepath.Join(dir, "log.yaml"), "rate: 1k\nbrokers:\n- mosquitto\n- {name: mine, set: {broker: jetstream, persistence: log}}\n")
 	write(t, filepath.Join(dir, "few.yaml"), "brokers:\n- {name: a, set: &s {broker: kafka, client: {"+strings.Repeat("a: 1, ", 900)+"z: 1}}}\n"+strings.Repeat("- {name: b, set: *s}\n", 300))
 	write(t, filepath.Join(dir, "many.yaml"), "rate: 1k\nbrokers:\n"+strings.Repeat("- {name: b, set: {broker: kafka}}\n", 201))
 	write(t, filepath.Join(dir, "names.yaml"), "rate: 1k\nbrokers: nats"+strings.Repeat(",nats", 299)+"\n")
@@ -78,6 +79,7 @@ func TestWishesThatCannotBeGrantedAreBadInput(t *testing.T) {
 	write(t, filepath.Join(dir, "text.yaml"), "rate: 1k\nbrokers: [{name: a, set: {broker: nats, client: {x: &x "+strings.Repeat("x", 1<<20)+", y: ["+strings.Repeat("*x, ", 9_000)+"]}}}]\n")
 	for _, c := range []struct{ args, want string }{
 		{"{tmp}/inf.yaml", "{tmp}/inf.yaml:3: brokers: mine holds a value that no setting has, such as .inf"},
+		{"{tmp}/log.yaml", "{tmp}/log.yaml:4: brokers: mine: persistence is the same for all contenders; allowed: persistence at the top of the file, or --persistence"},
 		{"{tmp}/few.yaml", "values where each alias stands for its anchor"},
 		{"{tmp}/many.yaml", "many.yaml:2: brokers: 201 contenders; allowed: up to 200"},
 		{"{tmp}/names.yaml", "names.yaml:2: brokers: 300 contenders; allowed: up to 200"},

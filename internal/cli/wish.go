@@ -155,6 +155,11 @@ func (w *wishes) take(key, value *yaml.Node) error {
 			if _, err := json.Marshal(c.Set); err != nil {
 				return badInput("%s:%d: brokers: %s holds a value that no setting has, such as .inf", w.file, n.Line, c.Name)
 			}
+			for _, f := range wishFields {
+				if _, given := c.Set[f.path]; given { // a contender that doesn't agree with the wish would be left out
+					return badInput("%s:%d: brokers: %s: %s is the same for all contenders; allowed: %s at the top of the file, or --%[5]s", w.file, n.Line, c.Name, f.path, f.name)
+				}
+			}
 			w.own = append(w.own, c)
 		default:
 			return badInput("%s: %s; allowed: one value", at, study.Seen(n))
