@@ -99,7 +99,7 @@ func TestStrainIsWhatHappenedBetweenTwoReadings(t *testing.T) {
 	to.waits.Disks = map[string]time.Duration{"vda": 2 * time.Second}
 	to.waits.IO, to.waits.Memory, to.waits.CPU = time.Second, 200*time.Millisecond, time.Hour
 	s := strainBetween(at(1e9, 0, from), at(3e9, 512, to))
-	if want := (strain{allowed: 3, disk: "vda", diskWorked: 0.5, waitedIO: 0.5, waitedMemory: 0.1, waitedCPU: 1, linkPassed: 0.75}); s != want {
+	if want := (strain{allowed: 3, disk: "vda", diskWorked: 0.5, diskBytes: 256, waitedIO: 0.5, waitedMemory: 0.1, waitedCPU: 1, linkPassed: 0.75}); s != want {
 		t.Errorf("%+v, want %+v", s, want)
 	}
 	if s := strainBetween(at(1e9, 7, from), at(3e9, 7, to)); s.disk != "" || s.waitedIO != 0 || s.waitedMemory != 0.1 {

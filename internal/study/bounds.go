@@ -23,7 +23,7 @@ const (
 	maxNodes    = 99
 	maxMessages = 1e12
 
-	maxObjectives = 1000 // more than there are metrics
+	maxObjectives = 200 // more than there are metrics
 )
 
 // mostOfSetting is the largest value of a setting, by its path.
