@@ -117,7 +117,7 @@ var defects = map[string]defect{
 	},
 	"Setup makes what another process is to make": {
 		driver: func(d driver.Driver) driver.Driver { return eager{d} },
-		caught: "topologies/what_another_process_is_to_make", says: "nobody but Setup",
+		caught: "topologies/what_another_process_is_to_make", says: "only Setup",
 	},
 	"Supports refuses more than Open": {
 		supports: func(g driver.Guarantee) error {
