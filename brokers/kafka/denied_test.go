@@ -10,9 +10,11 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/driver/drivertest"
 	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 func TestWhatAUserMayNotDoIsSaidInTheBrokersWords(t *testing.T) {
+	testkit.Long(t)
 	_, target := livetest.Start(t, provision.Options{Broker: "kafka", Server: map[string]any{
 		"authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer", "allow.everyone.if.no.acl.found": true,
 	}})

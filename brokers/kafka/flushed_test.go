@@ -10,9 +10,11 @@ import (
 	"github.com/brokermark/brokermark/brokers/internal/livetest"
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 func TestExactlyOnceWithFsyncFlushesCommitsOrIsRefused(t *testing.T) {
+	testkit.Long(t)
 	g := livetest.Guarantee(driver.ExactlyOnce, driver.Fsync, driver.AcksQuorum, driver.Unordered)
 	flushed, err := completed(g, map[string]any{"num.io.threads": 4})
 	if err != nil || flushed[flushAll] != 1 || flushed["num.io.threads"] != 4 {

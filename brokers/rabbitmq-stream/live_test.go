@@ -10,6 +10,7 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/driver/drivertest"
 	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 func config(t *testing.T, target driver.Target, g driver.Guarantee, client, topic map[string]any) driver.Config {
@@ -137,6 +138,7 @@ func (all sinks) Deliver(batch []driver.Received) {
 }
 
 func TestOldServerRefusesWhatItLacks(t *testing.T) {
+	testkit.Long(t)
 	_, target := livetest.Start(t, provision.Options{Broker: "rabbitmq-stream", Version: "3.10.8"})
 	four := livetest.SetupError(t, "rabbitmq-stream", config(t, target, logged, nil, nil), topology(4))
 	livetest.Says(t, four, "RabbitMQ 3.10.8 has no super streams that a client can declare (since 3.13)")

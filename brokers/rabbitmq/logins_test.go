@@ -10,9 +10,11 @@ import (
 	"github.com/brokermark/brokermark/internal/driver"
 	"github.com/brokermark/brokermark/internal/driver/drivertest"
 	"github.com/brokermark/brokermark/internal/provision"
+	"github.com/brokermark/brokermark/internal/testkit"
 )
 
 func TestACertificateLetsInWhomItNames(t *testing.T) {
+	testkit.Long(t)
 	target := rabbittest.Certified(t, "rabbitmq")
 	drivertest.LogsIn(t, drivertest.Suite{Kind: livetest.Kind(t, "rabbitmq"), Guarantees: []driver.Guarantee{logged}}, drivertest.Way{Name: "a certificate", Target: target})
 
@@ -22,6 +24,7 @@ func TestACertificateLetsInWhomItNames(t *testing.T) {
 }
 
 func TestTokensLetIn(t *testing.T) {
+	testkit.Long(t)
 	server := withTokens(t)
 	target := server.target
 	byToken := target

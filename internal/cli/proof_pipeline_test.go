@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/brokermark/brokermark/internal/driver"
@@ -11,9 +10,9 @@ import (
 	"github.com/brokermark/brokermark/studies/proof"
 )
 
-// The study proof/pipeline as it stands: two of its points in make test, all of them in make proof.
+// The study proof/pipeline as it stands.
 func TestEveryAcceptedRideIsCountedOnceThoughPartsDie(t *testing.T) {
-	testkit.NotShort(t)
+	testkit.Long(t)
 	s, err := parseStudy(proof.OfPipeline, proof.Pipeline, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -24,12 +23,9 @@ func TestEveryAcceptedRideIsCountedOnceThoughPartsDie(t *testing.T) {
 	}
 	var runs []study.Run
 	for _, p := range points {
-		short := p.Axes["sweep"] == "every part" && slices.Contains([]string{"balancer killed", "broker killed"}, p.Axes["part"])
-		if short || testkit.Thorough() {
-			runs = append(runs, study.Run{Point: &p, Repetition: 1})
-		}
+		runs = append(runs, study.Run{Point: &p, Repetition: 1})
 	}
-	if len(runs) < 2 || testkit.Thorough() && len(runs) != 25 {
+	if len(runs) != 25 {
 		t.Fatalf("%d points", len(runs))
 	}
 	for _, r := range runNow(t, runs) {

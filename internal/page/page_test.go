@@ -58,6 +58,7 @@ func comparison(t *testing.T) string {
 }
 
 func TestEveryRecordedSituationMakesASensiblePage(t *testing.T) {
+	testkit.Long(t)
 	for _, c := range []struct {
 		name    string
 		records []store.Record
