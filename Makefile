@@ -60,7 +60,7 @@ quick: ## no broker, no network, nothing installed: for every change
 
 test: export BROKERMARK_LIVE = 1
 test: web ## the whole test ladder; the tests install and start the real brokers themselves
-	$(call TESTS,measuring,$(MEASURING),$(AGAIN)) -p 1 -parallel 4; one=$$?; \
+	$(call TESTS,measuring,$(MEASURING),$(AGAIN)) -p 1 -parallel 3; one=$$?; \
 	$(call TESTS,waiting,$(WAITING),$(AGAIN)) -p 4; two=$$?; \
 	export GOGC=400; $(call TESTS,plain,$(PLAIN)) -p 4; three=$$?; \
 	$(LADDER) bin/tests-{measuring,waiting,plain}.json && exit $$((one + two + three))
@@ -68,7 +68,7 @@ test: web ## the whole test ladder; the tests install and start the real brokers
 proof: export BROKERMARK_LIVE = 1
 proof: export BROKERMARK_LONG = 1
 proof: web ## all that takes long, too: older versions, clusters of JVMs, random endings, fuzzing, and what else is made here
-	$(call TESTS,measuring,$(MEASURING),$(AGAIN)) -timeout 60m -p 1 -parallel 4; one=$$?; \
+	$(call TESTS,measuring,$(MEASURING),$(AGAIN)) -timeout 60m -p 1 -parallel 3; one=$$?; \
 	$(call TESTS,waiting,$(WAITING),$(AGAIN)) -timeout 150m -p 3; two=$$?; \
 	$(call TESTS,plain,$(PLAIN)) -timeout 60m -p 4; three=$$?; \
 	$(LADDER) bin/tests-{measuring,waiting,plain}.json && exit $$((one + two + three))
