@@ -62,7 +62,9 @@ func send(t *testing.T, nc *nats.Conn, subject, text string) {
 	}
 }
 
-func TestAnAgentReadsNoPlanAndForgesNoAnswerOfAnother(t *testing.T) {
+// controlServer starts a control server, and connects to it as the coordinator.
+func controlServer(t *testing.T) (*Control, *nats.Conn) {
+	t.Helper()
 	c, err := Listen("127.0.0.1:0", filepath.Join(t.TempDir(), "fleet"), "")
 	if err != nil {
 		t.Fatal(err)
@@ -73,6 +75,11 @@ func TestAnAgentReadsNoPlanAndForgesNoAnswerOfAnother(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(coordinator.Close)
+	return c, coordinator
+}
+
+func TestAnAgentReadsNoPlanAndForgesNoAnswerOfAnother(t *testing.T) {
+	c, coordinator := controlServer(t)
 	const keyA, keyB, session = "the key of agent A", "the key of agent B", "aSession"
 	a, b := idOf(keyA), idOf(keyB)
 	agentA := client(t, c, keyA, nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
@@ -120,19 +127,10 @@ func TestAnAgentReadsNoPlanAndForgesNoAnswerOfAnother(t *testing.T) {
 	}
 }
 
-// Whoever gets a question may answer it. An agent that asks with another's subject as the place of the answer, and hears its own question, must
+// The receiver of a question may answer it. An agent that asks with another's subject as the place of the answer, and hears its own question, must
 // not be able to speak there.
 func TestAnAgentSpeaksNowhereByAQuestionOfItsOwn(t *testing.T) {
-	c, err := Listen("127.0.0.1:0", filepath.Join(t.TempDir(), "fleet"), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(c.Close)
-	coordinator, err := c.connect()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(coordinator.Close)
+	c, coordinator := controlServer(t)
 	const keyA, keyB, session = "the key of agent A", "the key of agent B", "aSession"
 	b := idOf(keyB)
 	agentA := client(t, c, keyA, nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
