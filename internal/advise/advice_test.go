@@ -2,6 +2,7 @@ package advise
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -136,6 +137,26 @@ func TestACostThatStillFallsDecidesNothing(t *testing.T) {
 		if a, _ := advised(seed, cold, warm); a.Answer == Take && a.names()[0] != "cold" {
 			t.Errorf("seed %d: %s %v", seed, a.Answer, a.names())
 		}
+	}
+}
+
+func TestAContenderWithAWarmUpOfItsOwnIsKilledWithoutIt(t *testing.T) {
+	s, err := Wish{Rate: 1000, Peak: 1000, P99: time.Second, Hold: 10 * time.Second, Contenders: []Contender{
+		{Name: "kafka", Set: map[string]any{"broker": "kafka", "brokerWarmup": "1m"}, Killable: true},
+	}}.Study("test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	points, err := s.Points()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, p := range points {
+		got[p.Axes["sweep"]] = p.Spec.BrokerWarmup.String()
+	}
+	if want := map[string]string{Load: "1m", Headroom: "1m", Kill: "0s"}; !maps.Equal(got, want) {
+		t.Errorf("warm-ups %v, want %v", got, want)
 	}
 }
 

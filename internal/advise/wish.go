@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -125,7 +126,9 @@ func (w Wish) document() string {
 	for _, c := range w.Contenders {
 		text := jsonOf(set{"name": c.Name, "set": c.Set})
 		if c.Killable {
-			killable = append(killable, text)
+			unwarmed := maps.Clone(c.Set) // as everything with faults
+			delete(unwarmed, "brokerWarmup")
+			killable = append(killable, jsonOf(set{"name": c.Name, "set": unwarmed}))
 		}
 		down := max(0, c.Line-line)
 		line += down
